@@ -81,5 +81,6 @@ def toy(monkeypatch):
     monkeypatch.setattr(papers, "SLUGS", papers.SLUGS)
     monkeypatch.setitem(sys.modules, "attnflow.experiments", None)
     monkeypatch.setitem(sys.modules, "attnflow.papers.toy", None)
+    monkeypatch.setitem(sys.modules, toy.DOCUMENT, None)
     toy.install(module)
     return module

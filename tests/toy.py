@@ -214,6 +214,16 @@ def toy_claims():
     return (toy_claim("T-Thm1"), toy_claim("T-Thm2", two))
 
 
+DOCUMENT = "attnflow.browser.explorer.document"
+
+
+def no_document(paper, *_):
+    """The face of what makes explorers: a toy has no program to compile."""
+    from attnflow.browser.lowering import Unsupported
+
+    raise Unsupported(f"{paper.slug} is a toy.")
+
+
 def install(module=None, paper=None):
     """Put the toys in the place of the experiment module and of the papers."""
     from attnflow.papers import base as papers
@@ -221,6 +231,7 @@ def install(module=None, paper=None):
     chosen = paper or toy_paper()
     sys.modules["attnflow.experiments"] = (module or ToyModule()).as_module()
     sys.modules["attnflow.papers.toy"] = types.SimpleNamespace(PAPER=chosen)  # type: ignore[assignment]
+    sys.modules[DOCUMENT] = types.SimpleNamespace(document=no_document)  # type: ignore[assignment]
     papers.SLUGS = ("toy",)
 
 

@@ -1,6 +1,10 @@
 """What pages play against `run`: all records, at defaults and at random knobs."""
 
+import base64
 import json
+import shutil
+import subprocess
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -11,6 +15,7 @@ from attnflow.browser.lowering import Unsupported
 from attnflow.experiments import run
 from attnflow.papers.base import SLUGS, paper
 from tests.browser.test_kernels import CASES, ROUNDING, tolerance_of
+from tests.browser.test_player import PLAYER
 
 SLOW = pytest.mark.slow
 VARIANTS = 6
@@ -117,3 +122,50 @@ def test_a_page_plays_what_python_runs(name):
         if played == 3:
             break
     assert played == 3
+
+
+def test_node_plays_the_bits_of_wasmtime(tmp_path):
+    """The page's own code, at the defaults and at another setting."""
+    node = shutil.which("node")
+    if node is None:
+        pytest.skip("node is not installed")
+    replay = made("mixture/figure1")
+    settings = [{}, {"omega": 0.07, "bias": 0.6, "width": "infinite"}]
+    job = {"document": replay.document, "settings": settings}
+    (tmp_path / "job.json").write_text(json.dumps(job))
+    script = str(Path(__file__).with_name("play_document.js"))
+    command = [node, script, str(PLAYER), str(tmp_path / "job.json")]
+    done = subprocess.run(command, capture_output=True, check=True)
+    for setting, theirs in zip(settings, json.loads(done.stdout), strict=True):
+        mine = replay.play(setting)
+        assert theirs["problems"] == [] and theirs["outcome"] == mine.outcome.label
+        np.testing.assert_array_equal(theirs["times"], mine.times)
+        for name, rows in mine.rows.items():
+            bits = np.frombuffer(base64.b64decode(theirs["rows"][name]))
+            np.testing.assert_array_equal(bits, rows.ravel(), err_msg=name)
+        stages = {row["name"]: row for row in theirs["stages"]}
+        assert {"t_neuron", "t_onset"} <= set(stages)
+
+
+def test_stage_times_are_those_of_python(tmp_path):
+    """Formulas, as programs, against the paper's stage table."""
+    replay = made("mixture/figure1", width="infinite")
+    setting = {"omega": 0.05, "bias": 0.7, "learning_rate": 0.2, "seed": 0}
+    whole = replay.complete(setting)
+    *_, formulas = replay.prepare(whole, replay.variant(whole))
+    recipe = paper("mixture").recipe("figure1")
+    fields = {n: v for n, v in setting.items() if n != "seed"}
+    overrides = {**sizes_of("mixture/figure1"), **fields, "width": "infinite"}
+    experiment = recipe.experiment(recipe.with_overrides(overrides))
+    rows = paper("mixture").stage_table(run(experiment))
+    expected = {n: r.formula for n, r in enumerate(rows) if r.formula is not None}
+    assert formulas == pytest.approx(expected, rel=1e-12) and len(expected) == 3
+
+
+def test_what_a_page_cannot_follow_it_refuses():
+    replay = made("mixture/figure1")
+    whole = replay.complete({"omega": 1e-9})
+    with pytest.raises(NotOffered, match="another path"):
+        replay.prepare(whole, replay.variant(whole))
+    with pytest.raises(NotOffered, match="No variant"):
+        replay.play({"width": 77})

@@ -119,7 +119,8 @@ def test_another_experiment_is_opened(explorer):
     assert "#stage1" in explorer.address
     assert "time" in explorer.page.inner_text("#transport output")
     explorer.after(explorer.page.go_back)
-    assert "#figure1" in explorer.address
+    assert "#stage1" not in explorer.address
+    assert explorer.page.input_value("#experiment") == "0"
 
 
 def test_a_choice_has_a_kernel_of_its_own(explorer):

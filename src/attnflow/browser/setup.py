@@ -39,7 +39,7 @@ from attnflow.browser.trace import StageFunctions, legs_of, named, stages_of
 from attnflow.browser.wasm.nodes import Buffer, Statement
 from attnflow.experiments.record import Computation, Trained
 from attnflow.schema.declarations import Recipe
-from attnflow.training import Reach, precise
+from attnflow.training import Grid, Reach, precise
 from attnflow.training.rules import Flow, per_part, split
 
 CONTROL = ("rtol", "atol", "scale")
@@ -81,10 +81,8 @@ def trace(recipe: Recipe, setting: Any, names: Sequence[str], seed: int = 0) -> 
     by_stage = [
         _symbols_of(leg, state, stage) for leg, stage in zip(legs, stages, strict=True)
     ]
-    grid = {n: getattr(symbolic.grid, n) for n in ("start", "stop")}
-    if any(map(is_symbol, symbolic.grid.points)):
-        with symbols_pass():
-            grid["points"] = np.stack([np.asarray(p) for p in symbolic.grid.points])
+    with symbols_pass():
+        grid = _grid(symbolic.grid)
     return SetUp(
         experiment,
         stages,
@@ -94,6 +92,24 @@ def trace(recipe: Recipe, setting: Any, names: Sequence[str], seed: int = 0) -> 
         tuple(log.guards),
         log.leaked,
     )
+
+
+def _grid(grid: Grid) -> dict[str, Any]:
+    """What may depend on numbers in the times of records.
+
+    Times that are spaced by their logarithm are listed, so that all engines compute
+    them alike, by the module's own exponential.
+    """
+    ends = {"start": grid.start, "stop": grid.stop}
+    if grid.points:
+        return {"points": np.asarray(grid.points)}
+    if grid.spacing == "linear" or not any(map(is_symbol, ends.values())):
+        return ends
+    last = grid.count - 2
+    share = np.arange(1, last) / last
+    inner = grid.start * np.exp(share * np.log(grid.stop / grid.start))
+    first, final = (np.full(1, end) for end in ends.values())
+    return {"points": np.concatenate([np.zeros(1), first, inner, final])}
 
 
 def _symbols_of(leg: Any, state: Any, stage: StageFunctions) -> dict[str, Symbol]:

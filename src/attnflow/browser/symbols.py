@@ -274,7 +274,7 @@ def applied(
         return Symbol(result, knobs, log, factors=factors)
     if name in UNKNOWN:
         split = _split(symbols[0])
-        if name == "linalg.qr" and not options and split and split[0] > 0:
+        if name == "linalg.qr" and not options and split and _is_positive(split[0]):
             # A scale does not turn the directions.
             turn, size = function(split[1])
             return turn, Symbol(result[1], knobs, log, factors=(split[0], size))
@@ -411,13 +411,19 @@ def _factors(
     if name == "bincount" and not is_symbol(args[0]):
         return scales[0], function(*_of(args, _unit), **options)
     if name in BILINEAR and all(not is_symbol(x) for x in _leaves(options)):
-        scale = scales[0] if len(scales) == 1 else scales[0] * scales[1]
+        scale: Any = (
+            scales[0] if len(scales) == 1 else np.multiply(scales[0], scales[1])
+        )
         if len(scales) > 2:
             return None
         return scale, function(*_of(args, _unit), **options)
-    if name == "linalg.qr" and options.get("mode") == "r" and scales[0] > 0:
+    if name == "linalg.qr" and options.get("mode") == "r" and _is_positive(scales[0]):
         return scales[0], function(*_of(args, _unit), **options)
     return None
+
+
+def _is_positive(scale: Symbol) -> bool:
+    return bool(np.greater(scale, 0.0))
 
 
 def _product(name: str, args: Sequence[Any]) -> "tuple[Symbol, np.ndarray] | None":

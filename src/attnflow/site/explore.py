@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -10,7 +11,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from attnflow.papers.base import Paper, module_of, select_papers
+from attnflow.papers.base import Paper, select_papers
 from attnflow.runs.code import code_digest
 from attnflow.runs.files import write_text
 from attnflow.schema.settings import Value, digest
@@ -117,11 +118,25 @@ def write_explorers(
 
 def _key(paper: Paper) -> str:
     """What an explorer depends on: a paper's code, and the compiler's."""
-    modules = (module_of(paper.slug), "attnflow.browser.explorer.document")
+    modules = {recipe.build.partition(":")[0] for recipe in paper.recipes}
+    modules |= {"attnflow.browser.explorer.document"}
+    if paper.stage_table is not None:
+        modules.add(paper.stage_table.__module__)
+    declared = [
+        *(repr((c.id, c.statement, str(c.expected))) for c in paper.claims),
+        *(repr((e.id, e.title, e.needs, e.shows)) for e in paper.exhibits),
+        *(repr((r.id, r.title, r.place, r.setting)) for r in paper.recipes),
+    ]
     folder = files("attnflow.browser.explorer")
     page = [*folder.iterdir(), *(folder / "page").iterdir()]
     texts = [f.read_text("utf-8") for f in sorted(page, key=str) if _is_text(f.name)]
-    return digest("explorer", paper.slug, code_digest(*modules), *texts)
+    code = code_digest(*sorted(modules))
+    return digest("explorer", paper.slug, code, *map(_plain, declared), *texts)
+
+
+def _plain(text: str) -> str:
+    """A text without places in memory, which differ between sessions."""
+    return re.sub(r" at 0x[0-9a-f]+", "", text)
 
 
 def _is_text(name: str) -> bool:

@@ -79,3 +79,11 @@ def test_the_page_prints_what_the_claims_say(needle):
         (row,) = [x for x in page.splitlines() if x.startswith(f"{claim.id} ")]
         assert claim.place in row and row.endswith(claim.statement)
         assert f"{claim.expected}    the same" in row
+
+
+def test_it_has_an_explorer_without_a_line_of_its_own(needle):
+    explorer = af.explore("needle")
+    (experiment, *_) = explorer.document["experiments"]
+    assert {knob["kind"] for knob in experiment["knobs"]} >= {"number", "choice"}
+    assert experiment["panels"] and experiment["observables"]
+    assert explorer.html.startswith("<!")

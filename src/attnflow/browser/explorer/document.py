@@ -111,7 +111,7 @@ class _Writer:
         if isinstance(recipe.experiment(recipe.setting), Computation):
             raise Unsupported("It trains nothing: there is nothing to play.")
         self.declared = recipe
-        self.limit = pool.bytes + budget
+        self.limit = pool.size + budget
         self.default = self._reduced(recipe, budget)
         self.setting = self.recipe.setting
         self.experiment = self.default.setup.experiment
@@ -132,12 +132,12 @@ class _Writer:
                 if smaller is None or setting is recipe.setting:
                     raise
             else:
-                if self.kernels.pool.bytes <= budget // 2 or smaller is None:
+                if self.kernels.pool.size <= budget // 2 or smaller is None:
                     break
             setting = smaller
-        if self.kernels.pool.bytes > budget:
+        if self.kernels.pool.size > budget:
             raise Unsupported(
-                f"Its arrays take {self.kernels.pool.bytes / 1e6:.1f} MB, more than a "
+                f"Its arrays take {self.kernels.pool.size / 1e6:.1f} MB, more than a "
                 "page may have."
             )
         self.kernels = Kernels(self.pool)
@@ -273,7 +273,7 @@ class _Writer:
         made = {_key({"seed": 0}): self.default}
         shapes, most = 1, self._most_shapes()
         for choices in self._combinations():
-            if len(made) >= most_variants or self.pool.bytes > self.limit:
+            if len(made) >= most_variants or self.pool.size > self.limit:
                 break
             key = _key(choices)
             if key in made or (shapes >= most and not self._is_cheap(choices)):
@@ -380,12 +380,12 @@ class _Writer:
                     # So that both cover the same training time.
                     pair["scaled"] = {"steps": "learning_rate"}
                 pairs.append(pair)
-        for other in self.paper.recipes:
-            if type(other.setting) is type(self.setting) and other.id != self.recipe.id:
-                pairs.append(
-                    {"label": other.title, "experiment": other.id, "setting": {}}
-                )
-        return pairs
+        kind = type(self.setting)
+        return pairs + [
+            {"label": other.title, "experiment": other.id, "setting": {}}
+            for other in self.paper.recipes
+            if type(other.setting) is kind and other.id != self.recipe.id
+        ]
 
 
 def derived(setting: Any) -> Any:

@@ -114,9 +114,9 @@ class StageRows:
             reads = others is not None and len(set(map(repr, others[n]))) > 1
             if put is not None and row.formula is not None and not reads:
                 self._add(json_row, "formula", n, row.formula, put)
-            if json_row["detector"] and "level" in json_row["detector"]:
-                if is_symbol(level) and put is not None:
-                    self._add(json_row["detector"], "level", n, level, put)
+            detector = json_row["detector"] or {}
+            if "level" in detector and is_symbol(level) and put is not None:
+                self._add(detector, "level", n, level, put)
             rows.append(json_row)
         return rows
 
@@ -206,7 +206,8 @@ def blank_run(setup: SetUp, fields: Mapping[str, Any], fill: float) -> xr.Datase
     known = find
     if not isinstance(experiment, Experiment):
         known = experiment.model.registry.find
-    run = as_dataset(experiment, [0], course, dict(setup.labels), find=known)
+    labels = {dim: tuple(names) for dim, names in setup.labels.items()}
+    run = as_dataset(experiment, [0], course, labels, find=known)
     marked = _Marked(canonical_json(dict(experiment.setting)))
     marked.setting = fields
     run.attrs = {

@@ -37,7 +37,7 @@ class Pool:
     _places: dict[tuple[str, bytes], int] = field(default_factory=dict)
 
     @property
-    def bytes(self) -> int:
+    def size(self) -> int:
         """About as many as all of it takes, compressed and in base64."""
         arrays = sum(len(array["data"]) for array in self.arrays)
         # Modules are repetitive: a fourth of them is left.
@@ -73,10 +73,10 @@ def _packed(flat: np.ndarray) -> np.ndarray:
     for kind in ("i1", "i2", "i4"):
         limits = np.iinfo(kind)
         inside = (floats >= limits.min) & (floats <= limits.max)
-        if inside.all() and np.array_equal(floats, np.rint(floats)):
-            # Of two zeros only one is an integer.
-            if not np.signbit(floats[floats == 0]).any():
-                return floats.astype(f"<{kind}")
+        whole = inside.all() and np.array_equal(floats, np.rint(floats))
+        # Of two zeros only one is an integer.
+        if whole and not np.signbit(floats[floats == 0]).any():
+            return floats.astype(f"<{kind}")
     return floats.astype("<f8")
 
 
@@ -253,9 +253,10 @@ def _pace(setup: SetUp) -> Any:
     if any(not isinstance(r, GradientDescent) or r.schedule for r in rules):
         return None
     rates = [setup.symbols[0].get(f"inputs ['rates']['{p}']") for p in stage.trains]
-    if len({r.learning_rate for r in rules}) > 1:
+    plain = [r.learning_rate for r in rules if isinstance(r, GradientDescent)]
+    if len(set(plain)) > 1:
         return None
-    return rules[0].learning_rate if rates[0] is None else rates[0]
+    return plain[0] if rates[0] is None else rates[0]
 
 
 def _used(
@@ -345,12 +346,13 @@ def _stage_json(
 
 def _grid_json(pool: Pool, setup: SetUp) -> Json:
     grid = setup.experiment.grid
+    listed = bool(grid.points) or grid.spacing == "log"
     return {
         "spacing": grid.spacing,
         "count": grid.count,
         "start": float(grid.start),
         "stop": float(grid.stop),
-        "points": pool.array(np.array(grid.points)) if grid.points else None,
+        "points": pool.array(grid.times(whole=False)) if listed else None,
         "whole": not setup.experiment.is_flow,
     }
 

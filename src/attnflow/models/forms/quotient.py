@@ -20,6 +20,7 @@ from typing import ClassVar
 import equinox as eqx
 import numpy as np
 from jaxtyping import Array, Float, Int
+from numpy.typing import ArrayLike
 
 from attnflow.data import PermutedGroups, PrivateTokens, Sequences
 from attnflow.data import Symmetry as Law
@@ -174,10 +175,11 @@ class PrivateSymmetry(AbstractSymmetry):
         share = 1 / np.maximum(1, self._private[first])
         between = np.where(together, alike * share - trivial, 0.0)
         within = np.where(together, (key == query) - alike * share, 0.0)
-        entries = sum(
+        parts = [
             _scattered(shape, (*pair, 0, block, first, second), values)
             for block, values in enumerate((trivial, between, within))
-        )
+        ]
+        entries = parts[0] + parts[1] + parts[2]
         return entries.reshape(*first.shape, 1, -1)
 
     def value_rows(self, token: Tokens) -> np.ndarray:
@@ -216,7 +218,7 @@ class PrivateSymmetry(AbstractSymmetry):
 
 
 def _scattered(
-    shape: tuple[int, ...], where: tuple[np.ndarray | int, ...], values: np.ndarray
+    shape: tuple[int, ...], where: tuple[ArrayLike, ...], values: np.ndarray
 ) -> np.ndarray:
     """Zeros, but for these values at different places."""
     # As an index, −1 is the last entry: what is unseen has the value 0 there.

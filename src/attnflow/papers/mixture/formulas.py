@@ -10,7 +10,7 @@ obeys `u' = (5/8) / (1 + e^u)`. Both are solved by the Wright omega function, si
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
@@ -96,7 +96,8 @@ def onset_time(omega: float, bias: float, level: float) -> float:
     # Bisection to neighbouring floats, in a fixed number of steps, so that the formula
     # can be traced: every run of `figure1` prints this time, and SciPy's root finders
     # take longer to import than such a run to compute.
-    low, x = 0.0, 64.0
+    low: Any = 0.0
+    x: Any = 64.0
     for _ in range(BISECTIONS):
         middle = (low + x) / 2
         below = excess(middle) < 0

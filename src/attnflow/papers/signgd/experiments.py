@@ -1,6 +1,7 @@
 """Experiments of `signgd`: builds the core's experiments from settings."""
 
 import math
+from typing import Any
 
 import numpy as np
 
@@ -57,7 +58,7 @@ def lattice(setting: settings.Lattice) -> Experiment:
             "Use a larger support, as in support=1e6."
         )
     last = setting.horizon * end.time
-    steps = np.ceil(steps_at(last, size.growth))
+    steps: Any = np.ceil(steps_at(last, size.growth))
     return BUILD.experiment(
         setting,
         problem=Problem(Linear(), Logistic()),

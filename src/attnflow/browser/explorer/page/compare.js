@@ -27,13 +27,11 @@ function variationOf(state, book) {
   return { index, setting: { ...shared, ...setting }, label };
 }
 
-// Two descents are compared step by step; a flow and a descent in training time, of
-// which a step takes its learning rate.
+// Two descents are compared step by step; a flow and a descent in training time.
 function factorOf(model, setting, ownModel, ownSetting) {
-  const [unit, ownUnit] = [model.unit(setting), ownModel.unit(ownSetting)];
-  if (unit === ownUnit) return 1;
-  const rate = (one, at) => at.learning_rate ?? one.experiment.setting.learning_rate ?? 1;
-  return unit === "time" ? 1 / rate(ownModel, ownSetting) : rate(model, setting);
+  if (model.unit(setting) === ownModel.unit(ownSetting)) return 1;
+  const factor = model.pace(setting) / ownModel.pace(ownSetting);
+  return factor > 0 && Number.isFinite(factor) ? factor : 1;
 }
 
 // Pairs that the document offers, and that differ from the present setting.

@@ -3,6 +3,7 @@
 const CELL = 46; // px at most
 const MARK = 30; // px from which a cell has room for its number
 const LETTER = 6.5;
+const LEGIBLE = 0.05; // two digits after the point say nothing of smaller numbers
 
 function ramp(stops, share) {
   const place = Math.min(Math.max(share, 0), 1) * (stops.length - 1);
@@ -133,12 +134,12 @@ class HeatMaps {
         cell.setAttribute("fill", fill);
         const mark = figure.marks[place];
         if (!mark) return;
-        mark.textContent = Number.isNaN(value) ? "" : shortText(value);
+        mark.textContent = Number.isNaN(value) || largest < LEGIBLE ? "" : shortText(value);
         mark.setAttribute("fill", isDark ? "#fff" : "#16181c");
       });
       figure.svg.setAttribute("aria-label", this.describe(figure, values.subarray(start, start + figure.cells.length), timeText));
     });
-    this.note.textContent = `At ${timeText}; the darkest colour is ${numberText(largest, 3)}${isSigned ? " in size" : ""}.`;
+    this.note.textContent = `At ${timeText}; the fullest colour is ${numberText(largest, 3)}${isSigned ? " in size" : ""}.`;
   }
 
   // Colours mean the same at all times: their scale is that of the whole run.

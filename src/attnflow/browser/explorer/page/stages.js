@@ -16,7 +16,7 @@ class StageTable {
         element("th", { scope: "row" }, element("span", { html: stage.shown.html })),
         element("td", { class: "prose", html: stage.meaningHtml }),
         element("td", { class: "num" }, numberText(stage.formula), stage.formulaHtml ? element("span", { class: "fine formula-text", html: stage.formulaHtml }) : null),
-        element("td", { class: "num" }, stage.detected === null ? element("span", { class: "fine" }, "not reached") : numberText(stage.detected, 5)),
+        element("td", { class: "num" }, stage.detected === null ? element("span", { class: "fine" }, stage.note) : numberText(stage.detected, 5)),
         besides ? element("td", { class: "num" }, beside ? numberText(beside.detected, 5) : "–") : null,
         element("td", { class: "num" }, ratioText(stage)));
     });

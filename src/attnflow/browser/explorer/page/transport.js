@@ -19,7 +19,9 @@ class Transport {
   }
 
   face() {
-    this.button.textContent = this.isPlaying ? "❚❚ Pause" : "▶ Play";
+    const [sign, word] = this.isPlaying ? ["❚❚", "Pause"] : ["▶", "Play"];
+    this.button.replaceChildren(sign, element("span", { class: "word" }, ` ${word}`));
+    this.button.setAttribute("aria-label", word);
     this.button.setAttribute("aria-pressed", String(Boolean(this.isPlaying)));
   }
 

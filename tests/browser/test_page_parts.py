@@ -1,0 +1,107 @@
+"""Parts of a page that some documents have: maps, conserved quantities, agreement."""
+
+import pytest
+
+from attnflow.browser.explorer.page import render
+from tests.browser.documents import write_page
+from tests.browser.explorer_page import ExplorerPage, document_of
+
+RATES = [0.05, 0.1, 0.2]
+SCALES = [0.01, 0.1, 1.0]
+MAP = {
+    "x": "omega",
+    "y": "learning_rate",
+    "xs": SCALES,
+    "ys": RATES,
+    "values": [[0.0, 0.5, 1.0], [0.2, 0.4, None], [0.1, 0.2, 0.3]],
+    "title": "Share of seeds in which it holds",
+    "label": "share",
+    "threshold": 0.9,
+}
+
+
+@pytest.fixture(scope="module")
+def plain(tmp_path_factory):
+    """The document of an experiment."""
+    place = tmp_path_factory.mktemp("explorer") / "plain.html"
+    return document_of(write_page("mixture", ["figure1"], place))
+
+
+@pytest.fixture
+def explorer(plain, context, tmp_path):
+    """Its page with maps, a conserved quantity and a measured agreement."""
+    experiment = plain["experiments"][0]
+    claim = {**experiment["claims"][0], "id": "B-mapped", "live": False, "map": MAP}
+    conserved = {"name": "balance", "label": "balance", "series": "loss"}
+    parts = {
+        "maps": [{**MAP, "id": "map-loss", "title": "Loss over ω"}],
+        "claims": [*experiment["claims"], claim],
+        "conserved": [conserved],
+        "agreement": {"loss": 2e-15, "tolerance": 1e-12, "settings": 4},
+    }
+    document = {**plain, "experiments": [{**experiment, **parts}]}
+    place = tmp_path / "parts.html"
+    place.write_text(render(document), encoding="utf-8")
+    page = ExplorerPage(context, place.as_uri())
+    yield page
+    assert page.watched.complaints == []
+
+
+def test_a_cell_of_a_phase_diagram_opens_its_run(explorer):
+    cells = explorer.page.locator("#phase .fieldmap rect[role=button]")
+    assert cells.count() == 9
+    explorer.after(cells.nth(6).click)
+    assert "omega=0.01" in explorer.address
+    assert "learning_rate=0.2" in explorer.address
+
+
+def test_the_setting_is_a_point_of_the_map(explorer):
+    point = explorer.page.locator("#phase .point")
+    middle = float(point.get_attribute("cx"))
+    explorer.after(explorer.type, "omega", "0.03")
+    assert 0 < float(point.get_attribute("cx")) < middle
+    explorer.after(explorer.type, "omega", "3")
+    assert float(point.get_attribute("cx")) < 0
+
+
+def test_cells_are_reached_by_keys(explorer):
+    cells = explorer.page.locator("#phase .fieldmap rect[role=button]")
+    cells.first.focus()
+    explorer.page.keyboard.press("ArrowRight")
+    explorer.page.keyboard.press("ArrowUp")
+    assert "0.4" in explorer.page.inner_text("#phase .field p[aria-live]")
+    explorer.page.keyboard.press("ArrowRight")
+    explorer.after(explorer.page.keyboard.press, "Enter")
+    assert "omega=1" in explorer.address
+
+
+def test_a_claim_that_is_not_live_has_its_map(explorer):
+    row = explorer.page.locator("[data-claim=B-mapped]")
+    assert "not judged here" in row.inner_text()
+    row.locator("summary").click()
+    assert row.locator(".point").is_visible()
+
+
+def test_drift_is_the_largest_change(explorer):
+    _, rows, _ = explorer.records()
+    loss = rows["loss"][:, 0]
+    first, drift = explorer.page.locator("#conserved td").all_inner_texts()
+    assert float(first) == pytest.approx(loss[0], rel=1e-3)
+    assert float(drift) == pytest.approx(max(abs(loss - loss[0])), rel=0.02)
+
+
+def test_the_measured_agreement_is_shown(explorer):
+    said = explorer.page.inner_text("#exact")
+    assert "2.0e-15" in said
+    assert "over 4 settings" in said
+
+
+def test_a_title_cannot_break_out_of_the_page(plain, context, tmp_path):
+    paper = {**plain["paper"], "title": "</title><script>throw 1</script>"}
+    experiment = {**plain["experiments"][0], "about": "</script><b>x</b>"}
+    document = {**plain, "paper": paper, "experiments": [experiment]}
+    place = tmp_path / "odd.html"
+    place.write_text(render(document), encoding="utf-8")
+    page = ExplorerPage(context, place.as_uri())
+    assert page.page.title().startswith("</title>")
+    assert page.watched.complaints == []
