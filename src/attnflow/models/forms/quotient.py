@@ -15,12 +15,11 @@ import abc
 import math
 from dataclasses import dataclass
 from functools import cached_property
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import equinox as eqx
 import numpy as np
 from jaxtyping import Array, Float, Int
-from numpy.typing import ArrayLike
 
 from attnflow.data import PermutedGroups, PrivateTokens, Sequences
 from attnflow.data import Symmetry as Law
@@ -218,7 +217,7 @@ class PrivateSymmetry(AbstractSymmetry):
 
 
 def _scattered(
-    shape: tuple[int, ...], where: tuple[ArrayLike, ...], values: np.ndarray
+    shape: tuple[int, ...], where: tuple[Any, ...], values: np.ndarray
 ) -> np.ndarray:
     """Zeros, but for these values at different places."""
     # As an index, −1 is the last entry: what is unseen has the value 0 there.
