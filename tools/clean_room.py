@@ -6,8 +6,9 @@
 For each Python an empty environment is made, the wheel is installed with the versions
 of constraints.txt, and commands are run in an empty directory with an empty store: a
 run, a verdict, an exported claim, an animation. What the sdist gives is compared with
-the wheel, file by file. Then: the wheel's size, the number of its dependencies, and the
-time of an import and of a help page, the medians of five.
+the wheel, file by file. Where the index lacks a library for a Python, our code is only
+compiled by it, and the report says so. Then: the wheel's size, the number of its
+dependencies, and the time of an import and of a help page, the medians of five.
 """
 
 import argparse
@@ -36,6 +37,7 @@ COMMANDS = (
     "export-claims mixture/B-L6.1 --workers 0 --out claims",
     "cite mixture",
 )
+VERSION = "import platform; print(platform.python_version())"
 FILES = ("doctor.json", "run.nc", "attention.gif", "claims/B-L6.1/README.md")
 
 
@@ -64,6 +66,20 @@ def build(place: Path) -> tuple[Path, Path]:
     return wheel, sdist
 
 
+def pythons_here() -> list[str]:
+    """Pythons on the path and those that pyenv has, one of each version."""
+    root = Path(os.environ.get("PYENV_ROOT", "~/.pyenv")).expanduser()
+    found: dict[str, str] = {}
+    for name in PYTHONS:
+        kept = sorted((root / "versions").glob(f"*/bin/{name}"))
+        for program in filter(None, (shutil.which(name), *map(str, kept))):
+            # A shim of pyenv is there also for versions that are not chosen.
+            test = [program, "-c", "import venv"]
+            if subprocess.run(test, capture_output=True, check=False).returncode == 0:
+                found.setdefault(name, program)
+    return list(found.values())
+
+
 def files_of(wheel: Path) -> dict[str, int]:
     """Names and checksums of the files in a wheel."""
     with zipfile.ZipFile(wheel) as archive:
@@ -85,7 +101,19 @@ def try_wheel(python: str, wheel: Path, place: Path) -> dict[str, Any]:
     inside = place / "venv" / "bin" / "python"
     options = ("install", "--quiet", "--disable-pip-version-check")
     pip = (sys.executable, "-m", "pip", "--python", inside, *options)
-    call(*pip, wheel, "-c", ROOT / "constraints.txt", cwd=place)
+    version = call(inside, "-c", VERSION, cwd=place).strip()
+    try:
+        call(*pip, wheel, "-c", ROOT / "constraints.txt", cwd=place)
+    except SystemExit as error:
+        lacking = re.search(r"No matching distribution found for (\S+)", str(error))
+        if lacking is None:
+            raise
+        # An index need not have every library for every Python: what is left is that
+        # this one reads our code.
+        call(*pip, "--no-deps", wheel, cwd=place)
+        (site,) = (place / "venv").glob("lib/*/site-packages/attnflow")
+        call(inside, "-W", "error", "-m", "compileall", "-q", "-f", site, cwd=place)
+        return {"python": version, "left_out": f"the index lacks {lacking[1]}"}
     work = place / "work"
     work.mkdir()
     variables = {
@@ -103,9 +131,7 @@ def try_wheel(python: str, wheel: Path, place: Path) -> dict[str, Any]:
         raise SystemExit(f"{python} imports {home.strip()}, which is not the wheel's.")
     listing = call(*pip[:-3], "list", "--format", "json", cwd=work)
     return {
-        "python": call(
-            inside, "-c", "import platform as p; print(p.python_version())", cwd=work
-        ).strip(),
+        "python": version,
         "packages": len(json.loads(listing)),
         "import_seconds": _median((inside, "-c", "import attnflow"), work),
         "help_seconds": _median((program, "--help"), work),
@@ -142,7 +168,7 @@ def main() -> int:
     parser.add_argument("pythons", nargs="*", help="such as python3.12")
     parser.add_argument("--json", type=Path, help="write the report here too")
     options = parser.parse_args()
-    pythons = options.pythons or [name for name in PYTHONS if shutil.which(name)]
+    pythons = options.pythons or pythons_here()
     with tempfile.TemporaryDirectory(prefix="attnflow-clean-") as directory:
         place = Path(directory)
         (place / "dist").mkdir()
@@ -158,7 +184,7 @@ def main() -> int:
             "environments": [],
         }
         for python in pythons:
-            room = place / python
+            room = place / f"room{len(report['environments'])}"
             room.mkdir()
             report["environments"].append(try_wheel(python, wheel, room))
     print(json.dumps(report, indent=1))

@@ -10,7 +10,7 @@ import json
 import platform
 import warnings
 from collections.abc import Callable, Sequence
-from contextlib import closing
+from contextlib import closing, nullcontext
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -190,7 +190,7 @@ def reproduce(
         exhibits = every if id is None else (paper.exhibit(id),)
         drawings += [Drawing(paper, e, place.directory, quick) for e in exhibits]
         places.append((paper, place))
-    with shown(progress) as bar:
+    with nullcontext(progress) if progress else shown(None) as bar:
         results = draw_exhibits(
             drawings,
             store=store,

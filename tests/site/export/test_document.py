@@ -51,6 +51,12 @@ def test_only_what_markdown_would_read_is_escaped(text, written):
     assert markdown([Paragraph(text)]) == written + "\n"
 
 
+def test_a_table_of_names_and_values_has_no_head_on_a_page():
+    facts = [Heading("x", 1), Grid(("", ""), [("verdict", "holds")])]
+    assert "<thead>" not in html(facts)
+    assert "<thead>" in html(BLOCKS)
+
+
 def test_html_is_one_file_that_escapes_all():
     page = html(BLOCKS)
     assert "<title>B-L1: a &lt; b &amp; c</title>" in page

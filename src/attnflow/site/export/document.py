@@ -183,7 +183,9 @@ def _(block: Grid) -> str:
         f"<tr>{''.join(f'<td>{_phrase(cell)}</td>' for cell in row)}</tr>"
         for row in block.rows
     )
-    return f"<table><thead><tr>{head}</tr></thead>\n<tbody>{rows}</tbody></table>"
+    # Markdown's tables must have a head; names and values side by side need none.
+    named = f"<thead><tr>{head}</tr></thead>\n" if any(block.columns) else ""
+    return f"<table>{named}<tbody>{rows}</tbody></table>"
 
 
 @_html.register

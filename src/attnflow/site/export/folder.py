@@ -262,7 +262,8 @@ def _runs_json(explanation: Explanation, evidence: Evidence) -> str:
 
 def _ends(run: xr.Dataset) -> dict[str, Any]:
     """How each seed ended, when, and how far what is conserved had drifted."""
-    names = [name for name in ("outcome", "end_time", "drift") if name in run]
+    every = ("outcome", "end_time", "stage_start", "stage_end", "drift")
+    names = [name for name in every if name in run]
     return {name: run[name].values.tolist() for name in names}
 
 

@@ -218,7 +218,8 @@ def _variables(variables: Mapping[tuple[str, str], xr.DataArray]) -> list[Block]
         for (_, name), v in variables.items()
     }
     if not rows:
-        return []
+        text = "It reads no recorded variable: only when stages of the runs ended, in"
+        return [Paragraph(text, Link("runs.json", "runs.json"))]
     return [
         Paragraph("It reads these variables of the runs (data has their numbers):"),
         Grid(("variable", "dims", "what it is"), list(rows.values())),
