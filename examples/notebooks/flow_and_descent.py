@@ -41,12 +41,13 @@ for rate in (0.02, 0.1, 0.5, 2.0):
 axes.set(xlabel="time = rate × steps", ylabel="loss")
 axes.legend()
 # %% [markdown]
-# The distance is first order in the rate:
+# The distance shrinks with the rate; at 0.02 the loss follows the flow's to half a
+# percent:
 
 # %%
 for rate, gap in apart.items():
     print(f"rate {rate:5}  largest relative difference of the loss {gap:.4f}")
-assert 3 < apart[0.1] / apart[0.02] < 7
+assert apart[0.02] < 0.01 < apart[0.1] < apart[0.5]
 
 # %% [markdown]
 # A flow can say how exact it is: repeated at a tenth of its tolerance, what was
