@@ -41,18 +41,22 @@ for rate in (0.02, 0.1, 0.5, 2.0):
 axes.set(xlabel="time = rate × steps", ylabel="loss")
 axes.legend()
 # %% [markdown]
-# The distance is first order in the rate:
+# The distance shrinks with the rate; at 0.02 the loss follows the flow's to half a
+# percent:
 
 # %%
 for rate, gap in apart.items():
     print(f"rate {rate:5}  largest relative difference of the loss {gap:.4f}")
-assert 3 < apart[0.1] / apart[0.02] < 7
+assert apart[0.02] < 0.01 < apart[0.1] < apart[0.5]
 
 # %% [markdown]
-# A flow can say how exact it is: repeated at a tenth of its tolerance, what was
-# recorded changes by
+# A flow can say how exact it is: repeated at a tenth of its tolerance, each observable
+# changes by so much, relative to its largest entry. (Not so accuracies: at infinite
+# width the margins of conflicting samples are exactly zero at first, and rounding
+# decides on which side they count.)
 
 # %%
 check = af.run("mixture/flow", width="infinite", steps=END, records=151, check=True)
-print(float(check["refinement"][0]))
-assert check["refinement"][0] < 1e-8
+changes = check["refinement_by_observable"].isel(seed=0).to_pandas()
+print(changes)
+assert changes[["loss", "score", "value"]].max() < 1e-9

@@ -3,12 +3,12 @@
 import re
 
 import pytest
-
-import attnflow as af
-from tests.docs.blocks import ROOT, pages
 from tools.documentation import stage as staging
 from tools.documentation.papers import paper_pages
 from tools.documentation.reference import PACKAGES, homes, reference_pages
+
+import attnflow as af
+from tests.docs.blocks import ROOT, pages
 
 NAVIGATION = (ROOT / "mkdocs.yml").read_text("utf-8")
 

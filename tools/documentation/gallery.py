@@ -1,13 +1,14 @@
 """The gallery: figures that are drawn with the site, each with its command."""
 
 import re
+import shutil
 import warnings
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from tools.documentation.text import prose
 
 from attnflow.papers.base import paper
-from attnflow.runs.store import Store
 from attnflow.site.reproduce import reproduce
 
 # Each is drawn in seconds at the size of `--quick`; those without data sets.
@@ -46,18 +47,14 @@ def gallery_page(out: Path, *, figures: bool) -> str:
 def _picture(target: str, folder: Path, title: str) -> str:
     """Both themes of a figure; the site shows the one that fits."""
     slug, _, id = target.partition("/")
-    work = folder.parent / "work" / slug
-    with warnings.catch_warnings():
-        # A smaller run may leave a stage undetected, which the figure shows.
-        warnings.simplefilter("ignore")
-        reproduce(target, quick=True, out=work, store=Store(), workers=0)
     folder.mkdir(parents=True, exist_ok=True)
     text = re.sub(r'[\[\]"]', "", title)
     images = []
-    for ending, theme in ((".svg", "light"), (".dark.svg", "dark")):
-        (folder / f"{id}{ending}").write_bytes((work / f"{id}{ending}").read_bytes())
-        images.append(f"![{text}](gallery/{slug}/{id}{ending}#only-{theme})")
-    for file in work.rglob("*"):
-        if file.is_file():
-            file.unlink()
+    with warnings.catch_warnings(), TemporaryDirectory() as work:
+        # A smaller run may leave a stage undetected, which the figure shows.
+        warnings.simplefilter("ignore")
+        reproduce(target, quick=True, out=work, workers=0)
+        for ending, theme in ((".svg", "light"), (".dark.svg", "dark")):
+            shutil.copy(Path(work) / f"{id}{ending}", folder)
+            images.append(f"![{text}](gallery/{slug}/{id}{ending}#only-{theme})")
     return "\n".join(images)

@@ -36,6 +36,9 @@ def export_netcdf(run: xr.Dataset, path: str | Path) -> Path:
 
 def read_run_file(path: str | Path) -> xr.Dataset:
     """A run from a netCDF file, or from a file of the store."""
+    # Gives every Dataset `run.attnflow`.
+    from attnflow.runs import view as view
+
     path = Path(path)
     if not path.exists():
         raise ValueError(f"There is no file {path}. Give a netCDF file.")

@@ -18,6 +18,7 @@ from attnflow.experiments.course import as_dataset
 from attnflow.experiments.members import samples_of, test_samples_of
 from attnflow.experiments.run import attributes
 from attnflow.models.problem import Problem
+from attnflow.runs import view as view
 from attnflow.runs.checkpoints.inputs import (
     NO_SAMPLES,
     find_trainable,
