@@ -30,6 +30,10 @@ from attnflow.training.rules import NormalisedDescent, SignGD, per_part
 Member = tuple[Training, State]
 """The system and the initial state of a seed."""
 Variables = dict[str, tuple[tuple[str, ...], np.ndarray]]
+OF_ROWS = ("key_neuron", "query_neuron")
+"""Observables of single rows of keys and queries."""
+MOST_WEIGHTS = 2**28
+"""Weights of one kind: 2 GB of them."""
 
 
 class Built(NamedTuple):
@@ -69,7 +73,9 @@ def build_members(
         symmetric=symmetry is not None,
         sparse=sparse,
         lift=lift,
+        rows=any(name in OF_ROWS for name in experiment.observables),
     )
+    _require_weights(experiment, name, why, samples[0], given=weights is not None)
     plan = None
     if name in forms.COORDINATE_FORMS:
         # Seeds run side by side, and their data cover different coordinates.
@@ -98,6 +104,23 @@ def build_members(
         _require_lift(experiment, members[0][0], weights)
     notes = {"form": name, "form_reason": why, "rule": rule_names(experiment)}
     return Built(members, notes)
+
+
+def _require_weights(
+    experiment: Experiment, form: str, why: str, samples: Sequences, *, given: bool
+) -> None:
+    """Raise where a form needs weights, and there are too many to hold."""
+    initial, embed = experiment.initial, samples.vectors.shape[1]
+    if given or form not in ("weights", *forms.COORDINATE_FORMS):
+        return
+    rows = embed if initial.merged else initial.width
+    if rows == "infinite" or experiment.problem.heads * rows * embed <= MOST_WEIGHTS:
+        return
+    raise ValueError(
+        f"form={form!r} is needed here ({why}) and holds weights, and {rows} rows of "
+        f"{embed} entries are too many. Use smaller sizes, or rules that commute with "
+        "rotations (flow, gd, momentum, muon)."
+    )
 
 
 def member(

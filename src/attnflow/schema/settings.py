@@ -16,7 +16,15 @@ from enum import Enum
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias, TypeVar, cast
 
 from attnflow.schema.arrays import ArraySource, fingerprint
-from attnflow.schema.fields import LARGEST, LONGEST, TRACED, Length, Range
+from attnflow.schema.fields import (
+    LARGEST,
+    LONGEST,
+    TRACED,
+    Joined,
+    Length,
+    Optimised,
+    Range,
+)
 from attnflow.schema.fields import Number as Number
 from attnflow.schema.fields import RuleName as RuleName
 from attnflow.schema.fields import ScheduleName as ScheduleName
@@ -32,6 +40,8 @@ JsonObject = dict[str, Any]
 """An object as `json` reads it; its reader knows the types of its values."""
 Hint: TypeAlias = Any
 """What `typing.get_type_hints` gives: types and unions, which have no common type."""
+Limit: TypeAlias = Range | Length | Joined
+"""What a field declares of its values."""
 MOST_SEEDS = 10**6
 """Seeds of one run: more is a slip of the keyboard."""
 T = TypeVar("T")
@@ -121,7 +131,20 @@ def replace(setting: SettingT, overrides: Mapping[str, Value]) -> SettingT:
 
 def typed(values: Mapping[str, object]) -> list[str]:
     """Settings as a user types them: `width=64`, `record=loss,score`."""
-    return [f"{name}={_typed(value)}" for name, value in values.items()]
+    return [f"{name}={typed_value(value)}" for name, value in values.items()]
+
+
+def typed_setting(setting: Mapping[str, object]) -> list[str]:
+    """A setting as a user types it, without what is left at `Optimised`'s defaults."""
+    plain = {f.name: f.default for f in dataclasses.fields(Optimised)}
+    quiet = [n for n in plain if n not in ("rule", "learning_rate")]
+    return typed(
+        {
+            name: value
+            for name, value in setting.items()
+            if name not in quiet or value not in (plain[name], [])
+        }
+    )
 
 
 def coerce(setting: "DataclassInstance", name: str, value: Value) -> Value:
@@ -133,7 +156,7 @@ def coerce(setting: "DataclassInstance", name: str, value: Value) -> Value:
         except (TypeError, ValueError):
             continue
     allowed = " or ".join(_describe(option) for option in options)
-    example = _typed(getattr(setting, name))
+    example = typed_value(getattr(setting, name))
     advice = f": write for example {name}={example}" if example else ""
     raise ValueError(
         f"{name}={value!r} ({type(value).__name__}) is not allowed. "
@@ -192,24 +215,28 @@ def _as(option: Hint, value: Value) -> Value:
     return result
 
 
-def _bounds(hint: Hint) -> tuple[Hint, tuple[Range | Length, ...]]:
+def _bounds(hint: Hint) -> tuple[Hint, tuple[Limit, ...]]:
     """A type without what is declared of its values, and that declaration."""
     if typing.get_origin(hint) is not Annotated:
         return hint, (Range(-LARGEST - 1, LARGEST),) if hint is int else ()
     kind, *notes = typing.get_args(hint)
-    declared = tuple(note for note in notes if isinstance(note, Range | Length))
+    declared = tuple(note for note in notes if isinstance(note, Limit))
     return kind, declared or _bounds(kind)[1]
 
 
-def _admits(limit: Range | Length, value: Any) -> bool:
+def _admits(limit: Limit, value: Any) -> bool:
+    if isinstance(limit, Joined):
+        return limit.admits(value)
     if isinstance(limit, Length):
         return len(value) >= limit.least
     ends = [limit.low] * limit.above + [limit.high] * limit.below
     return limit.low <= value <= limit.high and value not in ends
 
 
-def _limit(limit: Range | Length) -> str:
+def _limit(limit: Limit) -> str:
     """A limit in words: `from 1 to 2^31 - 1`, `above 0, up to 1`."""
+    if isinstance(limit, Joined):
+        return f"{limit.word!r}, or of {', '.join(limit.known)} some joined by +"
     if isinstance(limit, Length):
         return f"at least {limit.least} of them"
     low, high = _power(limit.low), _power(limit.high)
@@ -274,7 +301,7 @@ def _describe(option: Hint) -> str:
     kind, limits = _bounds(option)
     words = _describe_plain(kind)
     for limit in limits:
-        words += f"{',' if isinstance(limit, Length) else ''} {_limit(limit)}"
+        words += f"{',' if isinstance(limit, Length | Joined) else ''} {_limit(limit)}"
     return words
 
 
@@ -290,9 +317,10 @@ def _describe_plain(kind: Hint) -> str:
     return names.get(kind, "'none'" if kind is type(None) else str(kind))
 
 
-def _typed(value: object) -> str:
+def typed_value(value: object) -> str:
+    """A value as a user types it."""
     if isinstance(value, list | tuple):
-        return ",".join(map(_typed, cast("Sequence[object]", value)))
+        return ",".join(map(typed_value, cast("Sequence[object]", value)))
     if isinstance(value, bool):
         return str(value).lower()
     return "none" if value is None else str(value)

@@ -15,7 +15,7 @@ from attnflow.data import (
     SignalNoiseTask,
 )
 from attnflow.experiments.record import Task
-from attnflow.schema.settings import Trains
+from attnflow.schema.fields import Optimised, Trains
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
@@ -24,7 +24,7 @@ RECORD = ("loss", "accuracy", "margin", "value", "attention")
 
 
 @dataclass(frozen=True)
-class AbstractMix:
+class AbstractMix(Optimised):
     """A model and its training; a field that is `None` has the default of its part.
 
     - What is done to the task: `query`: its own `tokens` ask, or a trained `prompt`;
@@ -37,10 +37,10 @@ class AbstractMix:
     - `values`: `vector`, `chain` (`value_width`, `output_scale`, `output_trained`),
       `neurons` (those, `neurons` and `inner_scale`) or `class-means` (`neurons`), with
       `value_scale`.
-    - `rule`: one of `attnflow.training.rules.RULES`, with its options; `schedule` of
-      its rate; `batch`: how many samples a step sees.
-    - `trains`: `both`, or one of `scores` and `values`; `steps` of a descent, or time
-      of a flow.
+    - `rule` and its options, as `Optimised` has them; `batch`: how many samples a step
+      sees.
+    - `trains`: `both`, or some of `scores`, `values`, `keys`, `queries`, `W_V` …,
+      joined by +; `steps` of a descent, or time of a flow.
     - `records` times, `linear` or `log` spaced from `first_record`; `record`: what.
     """
 
@@ -65,19 +65,14 @@ class AbstractMix:
     inner_scale: float | None = None
     output_scale: float | None = None
     output_trained: bool | None = None
-    rule: str = "gd"
-    learning_rate: float | None = None
-    momentum: float | None = None
+    # Names of any kind, which are looked up: an error says which one was meant.
+    rule: str = "gd"  # pyright: ignore[reportIncompatibleVariableOverride]
+    schedule: str = "constant"  # pyright: ignore[reportIncompatibleVariableOverride]
     nesterov: bool | None = None
-    weight_decay: float | None = None
-    beta1: float | None = None
-    beta2: float | None = None
-    epsilon: float | None = None
     growth: float | None = None
     rtol: float | None = None
     atol: float | None = None
     clock: Literal["linear", "log"] | None = None
-    schedule: str = "constant"
     batch: int | None = None
     trains: Trains = "both"
     steps: float = 1000.0

@@ -9,9 +9,9 @@ The rule, in order:
    neurons behind `W_V`, and final weights that are recorded, need `weights`.
    So do such rules beside one that sees weights whole (Muon for scores, Adam for
    values), and Muon where single neurons are followed.
-3. Rules with memory or decay (momentum, Muon) need `transport`, and so do single
-   neurons that are to be followed, and full weights that are recorded at the end
-   (under decay these need `weights`).
+3. Rules with memory (momentum, Muon) need `transport`, and so do single neurons that
+   are to be followed, and full weights that are recorded at the end (under decay
+   these need `weights`).
 4. **Conditioning.** A Gram matrix begins with entries ω² beside scores that become of
    order one, so that a direction that starts late is kept to eps/ω² alone; the factor
    that `transport` carries keeps it to eps/ω, as plain weights do. So `transport` is
@@ -55,6 +55,7 @@ from attnflow.models.forms.base import (
     State,
     Weights,
     decays,
+    is_apart,
 )
 from attnflow.models.forms.column_maps import ColumnPlan
 from attnflow.models.forms.frames import frames_of
@@ -75,8 +76,9 @@ from attnflow.models.forms.scores import (
     reduced_scores,
     sampled_scores,
 )
+from attnflow.schema.fields import part_of
 from attnflow.schema.settings import look_up
-from attnflow.training.rules import Flow, Rule, SignGD
+from attnflow.training.rules import AbstractDescent, Flow, Rule, SignGD
 
 FORMS = (
     "weights",
@@ -103,13 +105,14 @@ def choose(
     symmetric: bool,
     sparse: bool = False,
     lift: bool = False,
+    rows: bool = False,
 ) -> tuple[str, str]:
     """The name of the form for these rules (one mapping per stage), and why.
 
     A `name` other than `auto` is taken as it is. `initial` has the initial scale ω and
     what is to be followed; `rank` is that of the tokens; `symmetric` says that the data
     are orbits, `sparse` that a form over tokens pays (`is_sparse`); `lift` that full
-    weights are recorded at the end.
+    weights are recorded at the end, `rows` that single rows of keys and queries are.
     """
     if name != "auto":
         look_up("form", name, dict.fromkeys(("auto", *FORMS)))
@@ -117,18 +120,24 @@ def choose(
     if symmetric:
         return "quotient", "the data are one representative per orbit"
     every = [rule for stage in rules for rule in stage.values()]
+    names = [name for stage in rules for name in stage]
     odd = next((r for r in every if not r.equivariant), None)
-    if odd is not None:
-        return _by_coordinate(odd, every, initial, lift=lift)
+    if odd is not None or rows:
+        why = "single rows of keys and queries are recorded"
+        if odd is not None:
+            why = f"{odd.name} does not commute with rotations"
+        return _by_coordinate(why, every, initial, lift=lift, apart=is_apart(names))
     if lift and any(decays(r) for r in every):
         return "weights", "weights outside the tokens' span decay, and are asked for"
     followed = isinstance(initial.values, Neurons) and initial.values.follow
+    if followed and is_apart(name for name in names if part_of(name) == "values"):
+        return "weights", "single neurons are followed, and their weights move apart"
     if followed and any(r.sees == "matrices" for r in every):
         return "weights", "single neurons are followed through orthogonal updates"
-    if sparse and not lift:
+    if sparse and not lift and not (is_apart(names) and any(map(decays, every))):
         return "tokens", "exact at every width; most tokens stand in one sample alone"
     if any(not r.memoryless for r in every):
-        return "transport", "exact at every width for rules with memory or decay"
+        return "transport", "exact at every width for rules with memory"
     if lift:
         return "transport", "exact at every width; full weights come back from it"
     if followed:
@@ -161,19 +170,22 @@ def is_sparse(data: Sequences, rules: list[dict[str, Rule]], initial: Initial) -
 
 
 def _by_coordinate(
-    odd: Rule, every: list[Rule], initial: Initial, *, lift: bool
+    why: str, every: list[Rule], initial: Initial, *, lift: bool, apart: bool
 ) -> tuple[str, str]:
-    """The form for rules of which one does not commute with rotations."""
-    why = f"{odd.name} does not commute with rotations"
+    """The form where coordinates of weights count, and why they do."""
     reason = "final weights are asked for" if lift else coordinate_refusal(initial)
+    if reason is None and any(isinstance(r, Flow) for r in every):
+        reason = "forms over coordinates follow steps alone"
     if reason is None and any(decays(r) for r in every):
         reason = "weights that no token covers decay"
     whole = next((r for r in every if r.sees != "entries"), None)
     if reason is None and whole is not None:
-        reason = f"{whole.name} sees the whole gradient"
+        clips = isinstance(whole, AbstractDescent) and whole.looks_at == "entries"
+        what = "the length of the whole gradient" if clips else "the whole gradient"
+        reason = f"{whole.name}{', clipped,' if clips else ''} sees {what}"
     if reason is not None:
         return "weights", f"{why}, and {reason}"
-    if all(isinstance(r, SignGD) for r in every):
+    if all(isinstance(r, SignGD) for r in every) and not apart:
         return "signs", f"{why}; exact signs of every coordinate, the fewest numbers"
     return "coordinates", f"{why}; exact on the coordinates that tokens cover"
 
