@@ -117,6 +117,14 @@ class Experiment(AbstractExperiment):
         unknown = sorted(set(self.fixed) - set(STREAMS))
         if unknown:
             raise ValueError(f"There are no streams {unknown}: use {STREAMS}.")
+        trained = [name for stage in self.stages for name in stage.trains]
+        if self.initial.stuck(trained):
+            raise ValueError(
+                f"Keys and queries begin at {self.initial.scales} times what their "
+                "width sets: the force on either goes through the other, so that at 0 "
+                "the attention never starts to move. Use omega=0.1, or train values "
+                "alone."
+            )
         by_weight = [rule.name for rule in rules_of(self) if not rule.equivariant]
         wide = self.initial.width == "infinite" and not self.initial.merged
         if by_weight and wide:

@@ -8,7 +8,14 @@ from typing import TYPE_CHECKING, Any
 from attnflow.data import NoisyLabels, Positions, PromptQuery
 from attnflow.experiments import Experiment, Task
 from attnflow.experiments.mixing.settings import RECORD, AbstractMix
-from attnflow.models.forms import Chain, ClassMeans, Initial, Neurons, Vector
+from attnflow.models.forms import (
+    Chain,
+    ClassMeans,
+    Initial,
+    Neurons,
+    Scores,
+    Vector,
+)
 from attnflow.models.problem import (
     Exponential,
     Linear,
@@ -100,6 +107,7 @@ def build(setting: AbstractMix) -> Experiment:
             setting.start,
             setting.law,
             setting.merged,
+            _scores(setting),
         ),
         batches=None if setting.batch is None else Batches(setting.batch),
         grid=Grid(
@@ -122,6 +130,12 @@ def _task(setting: AbstractMix) -> Task:
     if setting.positions is not None:
         task = Positions(task, setting.positions)
     return PromptQuery(task) if setting.query == "prompt" else task
+
+
+def _scores(setting: AbstractMix) -> Scores | None:
+    """Keys and queries, where they begin otherwise than alike."""
+    scales = setting.key_omega, setting.query_omega
+    return None if scales == (None, None) else Scores(*scales)
 
 
 @dataclass(frozen=True)

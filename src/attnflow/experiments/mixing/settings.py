@@ -32,7 +32,8 @@ class AbstractMix(Optimised):
       `deviation`: noise of labels.
     - `readout`: `linear` with so many `heads`, or `relu-pair` with a `bias`; `loss`:
       `logistic`, `exponential` or `squared`; `score_scale`: of scores in the softmax.
-    - `width` of keys and queries, their initial scale `omega` and `law`; `merged`: one
+    - `width` of keys and queries, their initial scale `omega` (or, where these differ,
+      `key_omega` and `query_omega`, which may be 0) and `law`; `merged`: one
       key–query matrix; `start`: how they are drawn, as `draw` in `attnflow.Initial`.
     - `values`: `vector`, `chain` (`value_width`, `output_scale`, `output_trained`),
       `neurons` (those, `neurons` and `inner_scale`) or `class-means` (`neurons`), with
@@ -55,6 +56,8 @@ class AbstractMix(Optimised):
     score_scale: float = 1.0
     width: int | Literal["infinite"] = 128
     omega: float = 0.1
+    key_omega: float | None = None
+    query_omega: float | None = None
     law: Literal["normal", "uniform"] = "normal"
     merged: bool = False
     start: Literal["auto", "weights", "bartlett", "limit", "expected"] = "auto"

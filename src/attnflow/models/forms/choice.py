@@ -142,7 +142,7 @@ def choose(
         return "transport", "exact at every width; full weights come back from it"
     if followed:
         return "transport", "exact at every width; it carries single neurons along"
-    if initial.omega**2 < GRAM_SQUARE and not initial.merged:
+    if min(initial.scales) ** 2 < GRAM_SQUARE and not initial.merged:
         small = f"omega² is below {GRAM_SQUARE:g}"
         return "transport", f"exact at every width; well conditioned where {small}"
     if rank > GRAM_RANK:
@@ -291,7 +291,8 @@ def _quotient(
     test: Sequences | None,
     key: Key,
 ) -> tuple[Form, State]:
-    eye = initial.omega**2 * np.eye(2 * symmetry.size)
+    squares = np.repeat(np.square(initial.scales), symmetry.size)
+    eye = squares * np.eye(2 * symmetry.size)
     state = on_device(np.tile(eye, (symmetry.blocks, 1, 1)))
     part, values = initial.values.sampled(
         1, symmetry.size, gram=True, key=key, draw="expected"

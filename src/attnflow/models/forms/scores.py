@@ -271,10 +271,11 @@ def score_factor(
 
     At infinite width every draw is as expected.
     """
+    omega = np.repeat(initial.scales, rank)
     if initial.width == "infinite" or draw != "bartlett":
-        return initial.omega * np.tile(np.eye(2 * rank), (heads, 1, 1))
+        return omega * np.tile(np.eye(2 * rank), (heads, 1, 1))
     factor = bartlett_factor(initial.width, 2 * rank, heads, key=key)
-    return factor * (initial.omega / np.sqrt(initial.width))
+    return factor * (omega / np.sqrt(initial.width))
 
 
 def plain_scores(weights: Weights, basis: BasisVectors) -> BuiltScores:
@@ -329,6 +330,12 @@ def check_scores(name: str, initial: Initial, weights: Weights | None) -> None:
                 "take its scores on the tokens' span."
             )
         return
+    if name == "infinite" and not initial.is_alike:
+        raise ValueError(
+            "form='infinite' keeps scores alone, which close where keys and queries "
+            "begin alike. Use form='gram' or 'transport', which take infinite width "
+            "as well."
+        )
     infinite = initial.width == "infinite" and weights is None
     if name == "infinite" and not infinite:
         raise ValueError(

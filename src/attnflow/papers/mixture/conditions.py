@@ -82,7 +82,8 @@ def _small(omega: float) -> Condition:
 
 
 def _wide(width: float, omega: float) -> Condition:
-    item = at_least("m", "m ≥ Ω̃(1)", width, math.log(1 / min(omega, 1.0)))
+    least = math.log(1 / min(omega, 1.0)) if omega else math.inf
+    item = at_least("m", "m ≥ Ω̃(1)", width, least)
     return replace(item, reading="the hidden logarithm read as ln(1/ω)")
 
 
