@@ -55,6 +55,7 @@ from .runs.runner import Runner as Runner
 from .runs.runner import run as run
 from .runs.store import Store as Store
 from .schema.dataset import Outcome as Outcome
+from .schema.dataset import on_training_time as on_training_time
 from .schema.declarations import Exhibit as Exhibit
 from .schema.declarations import Note as Note
 from .schema.declarations import Recipe as Recipe

@@ -17,7 +17,7 @@ from attnflow.runs.store import Store, StoreError, StoreWarning, summarise
 from attnflow.schema import outcomes_of
 from attnflow.schema.arrays import ArraySource
 from attnflow.schema.clock import measured
-from attnflow.schema.dataset import Outcome
+from attnflow.schema.dataset import Outcome, with_clock
 from attnflow.schema.declarations import Request
 from attnflow.schema.installation import LIBRARIES, xr
 from attnflow.schema.settings import (
@@ -305,10 +305,11 @@ def run(
                 f"{sorted(overrides)} cannot be set on an experiment that is built "
                 "already. Build it with these settings, or give its name."
             )
-        return runner.run_experiment(experiment, seeds=seeds, **inputs)
+        return with_clock(runner.run_experiment(experiment, seeds=seeds, **inputs))
     paper, id = find_experiment(experiment)
     numbers = seeds if seeds is None else seed_numbers(seeds)
-    return runner.run(paper, Request(id, overrides, seeds=numbers), **inputs)
+    made = runner.run(paper, Request(id, overrides, seeds=numbers), **inputs)
+    return with_clock(made)
 
 
 @dataclass(frozen=True)

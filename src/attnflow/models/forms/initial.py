@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from jax.typing import ArrayLike
@@ -56,7 +56,8 @@ class Scores:
     @classmethod
     def given(cls, **weights: ArrayLike) -> "Scores":
         """The record of given arrays, `W_K` or `W_Q` or both."""
-        return cls(**{name: _nested(np.asarray(x)) for name, x in weights.items()})
+        arrays: dict[str, Any] = {n: _nested(np.asarray(x)) for n, x in weights.items()}
+        return cls(**arrays)
 
     def of(self, name: str) -> np.ndarray | None:
         """A given weight, if it is given."""
