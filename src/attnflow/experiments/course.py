@@ -287,7 +287,9 @@ def _fastest(stage: Stage) -> Descent:
 def _elapsed(rule: Descent, steps: np.ndarray) -> np.ndarray:
     """The sum of a rule's rates up to each of some steps."""
     if rule.schedule is None and not getattr(rule, "growth", 0.0):
-        return rule.learning_rate * steps
+        # A rate that lets runs diverge at once may be as large as numbers are.
+        with np.errstate(over="ignore"):
+            return rule.learning_rate * steps
     order = np.argsort(steps)
     found, total, first = np.zeros(len(steps)), 0.0, 0
     due = steps[order].astype(int)

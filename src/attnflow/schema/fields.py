@@ -156,7 +156,7 @@ class Optimised:
     weight_decay: NonNegative | None = None
     clip: Positive | None = None
     schedule: ScheduleName = "constant"
-    warmup: Duration = 0.0
+    warmup: Positive | None = None
     score_rate: NonNegative | None = None
     value_rate: NonNegative | None = None
     key_rate: NonNegative | None = None

@@ -110,7 +110,7 @@ def rule_of(setting: Any, **more: Any) -> Rule:
     `more` are further options; where they have the names of fields, in their place.
     """
     fields: dict[str, Any] = {**vars(setting), **more}
-    steps, warmup = fields.get("steps") or 0.0, fields.get("warmup", 0.0)
+    steps, warmup = fields.get("steps") or 0.0, fields.get("warmup") or 0.0
     schedule = schedule_named(setting.schedule, steps, warmup=warmup)
     offered = {name: fields[name] for name in _OPTIONS if name in fields}
     return fitting_rule(setting.rule, **{**offered, **more, "schedule": schedule})
