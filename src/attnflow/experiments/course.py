@@ -6,6 +6,7 @@ come to the same legs, which `course_of` trains. `as_dataset` labels the records
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import equinox as eqx
 import jax
@@ -229,7 +230,9 @@ def as_dataset(
         variables[name] = (("seed", "time", *dims), records.rows[name], about)
         ends = np.stack([row[name] for row in records.ends], axis=1)
         variables[f"{name}_at_end"] = (("seed", "stage", *dims), ends, about)
-    labels = {dim: list(coords[dim]) for dim in used if dim in coords}
+    labels: dict[str, list[Any]] = {
+        dim: list(coords[dim]) for dim in used if dim in coords
+    }
     for dim in used & {"sample", "test_sample"} - set(labels):
         name = next(n for n in experiment.observables if dim in find(n).dims)
         size = records.rows[name].shape[2 + find(name).dims.index(dim)]

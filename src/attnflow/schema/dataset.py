@@ -161,7 +161,8 @@ def on_training_time(run: xr.Dataset) -> xr.Dataset:
             "each seed has a training time of its own: take one seed by isel(seed=[0]) "
             "and squeeze its training_time."
         )
-    return run.drop_vars("training_time").assign_coords({_dims.TIME: clock})
+    bare = run.drop_vars("training_time")
+    return bare.assign_coords({_dims.TIME: clock})  # pyright: ignore[reportUnknownMemberType] # xarray leaves it open
 
 
 CLOCK = "clock"
@@ -176,8 +177,8 @@ def with_clock(run: xr.Dataset) -> xr.Dataset:
 
     unit = run[_dims.TIME].attrs.get("units", "time")
     about = {"long_name": "what `time` counts", "units": "1"}
-    named = run.assign_coords({CLOCK: ((), unit, about)})
-    return named.set_xindex(CLOCK, Clock)
+    named = run.assign_coords({CLOCK: ((), unit, about)})  # pyright: ignore[reportUnknownMemberType] # xarray leaves it open
+    return named.set_xindex(CLOCK, Clock)  # pyright: ignore[reportUnknownMemberType] # xarray leaves it open
 
 
 def check(run: xr.Dataset) -> xr.Dataset:

@@ -38,11 +38,11 @@ class Clock(Index):
         """Whether both count the same."""
         return isinstance(other, Clock) and self.unit == other.unit
 
-    def join(self, other: Clock, how: str = "inner") -> Clock:
+    def join(self, other: Any, how: str = "inner") -> Any:
         """Never: two clocks have no common one."""
         raise ValueError(_apart(self, other))
 
-    def reindex_like(self, other: Clock) -> dict[Hashable, Any]:
+    def reindex_like(self, other: Any) -> dict[Hashable, Any]:
         """Never, likewise."""
         raise ValueError(_apart(self, other))
 
