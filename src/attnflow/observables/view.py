@@ -16,7 +16,7 @@ from attnflow.models.problem import Problem
 from attnflow.models.systems import Training
 from attnflow.models.tables import Forward, Pairs, Tables
 from attnflow.observables.chains import ValueChain, gain_of, value_chain
-from attnflow.schema.fields import part_of
+from attnflow.schema.settings import part_of
 
 Tree = TypeVar("Tree")
 

@@ -46,17 +46,6 @@ PARTS = ("scores", "values", *WEIGHTS)
 
 T = TypeVar("T")
 
-
-def part_of(name: str) -> str:
-    """The part, `scores` or `values`, that has what is trained under this name."""
-    return WEIGHTS[name][0] if name in WEIGHTS else name
-
-
-def parts_of(trains: str) -> tuple[str, ...]:
-    """The names in a text such as `keys+values`; `both` are scores and values."""
-    return PARTS[:2] if trains == "both" else tuple(trains.split("+"))
-
-
 TRACED = "an argument of the compiled program"
 LARGEST = 2**63 - 1
 """Integers of 64 bits: what arrays and compiled programs hold."""

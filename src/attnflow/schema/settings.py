@@ -19,7 +19,9 @@ from attnflow.schema.arrays import ArraySource, fingerprint
 from attnflow.schema.fields import (
     LARGEST,
     LONGEST,
+    PARTS,
     TRACED,
+    WEIGHTS,
     Joined,
     Length,
     Optimised,
@@ -46,6 +48,16 @@ MOST_SEEDS = 10**6
 """Seeds of one run: more is a slip of the keyboard."""
 T = TypeVar("T")
 SettingT = TypeVar("SettingT", bound="DataclassInstance")
+
+
+def part_of(name: str) -> str:
+    """The part, `scores` or `values`, that has what is trained under this name."""
+    return WEIGHTS[name][0] if name in WEIGHTS else name
+
+
+def parts_of(trains: str) -> tuple[str, ...]:
+    """The names in a text such as `keys+values`; `both` are scores and values."""
+    return PARTS[:2] if trains == "both" else tuple(trains.split("+"))
 
 
 def canonical_json(value: Any) -> str:

@@ -36,7 +36,8 @@ from jaxtyping import Array, Float, PyTree
 from attnflow.data import Sequences
 from attnflow.models.problem import Problem, forces
 from attnflow.models.tables import Forward, Pairs, Tables
-from attnflow.schema.fields import WEIGHTS, part_of
+from attnflow.schema.fields import WEIGHTS
+from attnflow.schema.settings import part_of
 from attnflow.training.rules import Rule
 
 PARTS = ("scores", "values")

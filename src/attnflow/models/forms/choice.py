@@ -76,8 +76,7 @@ from attnflow.models.forms.scores import (
     reduced_scores,
     sampled_scores,
 )
-from attnflow.schema.fields import part_of
-from attnflow.schema.settings import look_up
+from attnflow.schema.settings import look_up, part_of
 from attnflow.training.rules import AbstractDescent, Flow, Rule, SignGD
 
 FORMS = (

@@ -14,7 +14,8 @@ from attnflow.models.forms import AbstractForm, CoordinateForm, State
 from attnflow.models.forms.base import AbstractLengths, AbstractMatrices, piece_of
 from attnflow.models.problem import Problem
 from attnflow.models.tables import Forward, Pairs, Tables
-from attnflow.schema.fields import WEIGHTS, part_of
+from attnflow.schema.fields import WEIGHTS
+from attnflow.schema.settings import part_of
 from attnflow.training.rules import Batches
 from attnflow.training.scaled_numbers import Scaled
 

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, get_args
 
 import jax.numpy as jnp
 
-from attnflow.schema.fields import PARTS, ScheduleName, part_of, parts_of
-from attnflow.schema.settings import look_up, unknown
+from attnflow.schema.fields import PARTS, ScheduleName
+from attnflow.schema.settings import look_up, part_of, parts_of, unknown
 from attnflow.training.rules.records import (
     Adam,
     AdamW,
