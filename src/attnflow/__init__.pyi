@@ -30,6 +30,7 @@ from .models.forms import Chain as Chain
 from .models.forms import ClassMeans as ClassMeans
 from .models.forms import Initial as Initial
 from .models.forms import Neurons as Neurons
+from .models.forms import Scores as Scores
 from .models.forms import Vector as Vector
 from .models.problem import Exponential as Exponential
 from .models.problem import Linear as Linear
@@ -58,6 +59,7 @@ from .runs.runner import Runner as Runner
 from .runs.runner import run as run
 from .runs.store import Store as Store
 from .schema.dataset import Outcome as Outcome
+from .schema.dataset import on_training_time as on_training_time
 from .schema.declarations import Exhibit as Exhibit
 from .schema.declarations import Note as Note
 from .schema.declarations import Recipe as Recipe
@@ -71,13 +73,16 @@ from .training import Reach as Reach
 from .training import Stage as Stage
 from .training import precise as precise
 from .training.rules import Adam as Adam
+from .training.rules import AdamW as AdamW
 from .training.rules import Batches as Batches
 from .training.rules import CosineDecay as CosineDecay
 from .training.rules import Flow as Flow
 from .training.rules import GradientDescent as GradientDescent
 from .training.rules import LinearDecay as LinearDecay
+from .training.rules import Lion as Lion
 from .training.rules import Momentum as Momentum
 from .training.rules import Muon as Muon
+from .training.rules import Nesterov as Nesterov
 from .training.rules import NormalisedDescent as NormalisedDescent
 from .training.rules import PowerDecay as PowerDecay
 from .training.rules import SignGD as SignGD

@@ -11,6 +11,7 @@ from attnflow.claims import (
     circumstances,
     declared_runs,
 )
+from attnflow.papers.base import paper
 from attnflow.schema.conditions import at_least, exactly, of_order, unread
 from attnflow.schema.declarations import Request
 from tests.claims.toy import make_claim, make_evidence, make_paper
@@ -145,3 +146,36 @@ def test_items_by_judged_run():
     items = assumed_items(claim(under=("one", "rate")), evidence(), PAPER)
     assert list(items["main"]) == ["one", "rate"]
     assert items["main"]["rate"].slack == pytest.approx(2.0)
+
+
+@pytest.mark.parametrize(
+    "slug", ["mixture", "cooccurrence", "signgd", "vit", "scansnap"]
+)
+def test_another_optimiser_is_beyond(slug):
+    """Every claim of every paper on runs of AdamW, and on runs that decay."""
+    declared, changed = paper(slug), 0
+    for claim in declared.claims:
+        runs = declared_runs(claim, declared)
+        for fields in ({"rule": "adamw"}, {"weight_decay": 0.1}, {"clip": 1.0}):
+            settings = {
+                name: json.loads(run.attrs["setting"]) for name, run in runs.items()
+            }
+            judged = claim.judged or tuple(claim.needs)
+            if not all("weight_decay" in settings[name] for name in judged):
+                continue
+            own = [settings[name] for name in judged]
+            if all(setting[n] == v for setting in own for n, v in fields.items()):
+                continue
+            free = [declared.recipe(claim.needs[n].experiment).free for n in judged]
+            if any(set(fields) & set(names) for names in free):
+                continue
+            other = {
+                name: run.assign_attrs(setting=json.dumps({**settings[name], **fields}))
+                for name, run in runs.items()
+            }
+            around = circumstances(claim, other, declared)
+            assert around.scope is Scope.BEYOND, (claim.id, fields)
+            if claim.under:
+                assert set(fields) <= {missed.name for missed in around.missed}
+            changed += 1
+    assert changed > 20

@@ -172,7 +172,7 @@ def test_bad_experiments(changes, message):
 )
 def test_bad_initial_states(changes, message):
     with pytest.raises(ValueError, match=message):
-        Initial(**changes)
+        experiment(initial=Initial(**changes))
 
 
 def test_bad_files_and_seeds(tmp_path):

@@ -58,7 +58,7 @@ def test_claims_show_as_a_table_and_one_by_one():
 def test_experiments_say_what_they_train():
     recipe = af.paper("mixture").recipe("three-stage")
     text = " ".join(repr(recipe.experiment(recipe.setting)).split())
-    assert "omega=0.1 rule=flow" in text
+    assert "rule=flow learning_rate=0.1" in text
     assert (
         "2: attention (scores by gradient flow on conflicting samples) until "
         "score[+,c1,v1] rises to 1" in text

@@ -147,7 +147,7 @@ def test_memory_does_not_grow_with_the_number_of_steps():
             rules = (("scores", GradientDescent(1.0)), ("values", GradientDescent(1.0)))
             none = {name: {} for name, _ in rules}
             loop = descent.Loop(rules, none, Observe(("loss",)), None, waits=False)
-            carry = descent.begin(state, rules, np.zeros(1), 0)
+            carry = descent.begin(system, state, rules, np.zeros(1), 0)
             rates = {name: jnp.asarray(0.1) for name, _ in rules}
             gaps = jnp.full(5, gap)
             advance = descent._advance.compiled(Effort.FULL)
@@ -166,7 +166,10 @@ def test_memory_does_not_grow_with_the_number_of_steps():
         (lambda: Adam(0.1, epsilon=-1.0), "epsilon"),
         (lambda: SignGD(0.0), "positive"),
         (lambda: Stage(GradientDescent(0.1), 10, ()), "trains nothing"),
-        (lambda: Stage(GradientDescent(0.1), 10, ("neurons",)), "'scores' and"),
+        (
+            lambda: Stage(GradientDescent(0.1), 10, ("neurons",)),
+            "name one or more of scores",
+        ),
         (lambda: Stage(GradientDescent(0.1), -1), "positive time"),
         (lambda: Reach("loss", 0.1, 0.0), "horizon"),
         (lambda: Reach("loss", 0.1, 1.0, "sideways"), "'up' or 'down'"),

@@ -9,13 +9,14 @@ import numpy as np
 import pytest
 
 from attnflow.experiments import run
-from attnflow.schema.settings import RuleName
+from attnflow.schema.fields import Optimised, RuleName
 from attnflow.training import Stage
 from attnflow.training.programs import compile_time
 from attnflow.training.rules import (
     RULES,
     SCHEDULES,
     Adam,
+    AdamW,
     Batches,
     CosineDecay,
     Flow,
@@ -33,6 +34,7 @@ from attnflow.training.rules import (
     rule_of,
     schedule_named,
     split,
+    trained_by,
 )
 from tests.core import allowed, experiment, given_weights, largest_difference
 
@@ -142,9 +144,52 @@ def test_schedules_by_name():
     assert schedule_named("constant", 100) is None
     ends = {n: schedule_named(n, 100) for n in SCHEDULES if n != "constant"}
     actual = {name: float(end(100)) for name, end in ends.items() if end}
-    assert actual == pytest.approx({"linear": 0.0, "cosine": 0.0, "inverse-root": 0.5})
+    ends = {"linear": 0.0, "cosine": 0.0, "inverse-root": 0.5, "step": 0.001}
+    assert actual == pytest.approx(ends)
+    warm = schedule_named("linear", 100, warmup=20)
+    assert warm == Warmup(20, LinearDecay(80))
     with pytest.raises(ValueError, match="Did you mean 'cosine'"):
         schedule_named("cosin", 100)
+
+
+@dataclass(frozen=True)
+class Parts(Optimised):
+    learning_rate: float = 0.1
+    trains: str = "both"
+    steps: float = 10.0
+    scale: float = 7.0
+
+
+def test_what_a_setting_trains():
+    gd = GradientDescent
+    assert trained_by(Parts()) == {"rule": gd(0.1), "trains": ("scores", "values")}
+    fields = {"rule": "adamw", "beta2": 0.95, "weight_decay": 0.1}
+    assert trained_by(Parts(**fields))["rule"] == AdamW(
+        0.1, beta2=0.95, weight_decay=0.1
+    )
+    apart = trained_by(Parts(key_rate=0.3, query_rate=0.0))["rule"]
+    assert apart == {"values": gd(0.1), "keys": gd(0.3)}
+    rest = trained_by(Parts(rules=("W_V:adam",), trains="values"))["rule"]
+    assert rest == {"values": gd(0.1), "W_V": Adam(0.1)}
+    only = trained_by(Parts(score_rate=0.5), only=("values",))
+    assert only == {"rule": gd(0.1), "trains": ("values",)}
+
+
+@pytest.mark.parametrize(
+    ("fields", "message"),
+    [
+        ({"beta2": 0.9}, "beta2=0.9 is not used by rule=gd"),
+        ({"rules": ("values",)}, "a part and its rule"),
+        ({"rules": ("valu:gd",)}, "Did you mean 'values'"),
+        ({"key_rate": 0.1, "trains": "values"}, "train it too"),
+        ({"rule": "flow", "value_rate": 0.1}, "one clock"),
+        ({"rule": "flow", "clip": 0.1}, "nothing to clip"),
+        ({"score_rate": 0.0, "value_rate": 0.0}, "nothing is trained"),
+    ],
+)
+def test_what_no_setting_trains(fields, message):
+    with pytest.raises(ValueError, match=message):
+        trained_by(Parts(**fields))
 
 
 @pytest.mark.parametrize(

@@ -23,7 +23,7 @@ from attnflow.training import Stage, precise
 from attnflow.training.descent import begin
 from attnflow.training.rules import Descent, Flow, per_part, split
 from attnflow.training.system import Row
-from attnflow.training.walk import Loop, walk
+from attnflow.training.walk import Loop, velocity_of, walk
 
 
 @dataclass(frozen=True)
@@ -85,11 +85,13 @@ def _functions(leg: Leg, state: PyTree, observe: Callable[..., Row]) -> StageFun
         return event(system, state)
 
     def velocity(inputs: PyTree, time: Array, state: PyTree) -> PyTree:
-        return joined(inputs)[0].velocity(time, state)
+        return velocity_of(joined(inputs)[0], time, state, inputs["decay"])
 
     inputs: dict[str, PyTree] = {"system": arrays}
     event_of = reached if event else None
     if isinstance(stage.rule, Flow):
+        decay = stage.rule.weight_decay
+        inputs["decay"] = jnp.asarray(decay) if decay else None
         return StageFunctions(stage, inputs, state, state, velocity, observed, event_of)
     parts = _Step.of(stage, system, state)
     inputs |= {"rates": parts.rates, "numbers": parts.numbers}
@@ -120,8 +122,7 @@ class _Step:
         parts = {name: split(rule) for name, rule in rules.items()}
         plain = tuple((name, rule) for name, (rule, _) in parts.items())
         stacked = jax.tree.map(lambda leaf: leaf[None], state)
-        scaled = getattr(system, "scaled", False)
-        carry = begin(stacked, plain, np.zeros(1, int), 0, scaled=scaled)
+        carry = begin(system, stacked, plain, np.zeros(1, int), 0)
         return cls(
             plain,
             {name: numbers for name, (_, numbers) in parts.items()},

@@ -16,11 +16,12 @@ from dataclasses import asdict, dataclass
 from typing import Protocol
 
 from attnflow.claims.base import Claim, Evidence, Kind, Origin, Scope, Verdict
-from attnflow.schema.conditions import Condition, unread
+from attnflow.schema.conditions import Condition, exactly, unread
 from attnflow.schema.dataset import setting_of
 from attnflow.schema.declarations import Recipe
+from attnflow.schema.fields import TRAINING
 from attnflow.schema.installation import xr
-from attnflow.schema.settings import canonical_json
+from attnflow.schema.settings import canonical_json, plain, typed_value
 
 _READING = {
     (Verdict.FAILS, Scope.THEOREM): "refuted as printed",
@@ -38,6 +39,8 @@ _OF_OURS = {
     Verdict.HOLDS: "holds under the conditions that we state",
 }
 """What it means for a statement of ours whose conditions are met."""
+NEAR_FLOW = {"flow", "gd", "momentum"}
+"""Rules whose limit at small rates is gradient flow."""
 
 
 def reading(verdict: Verdict, scope: Scope, kind: Kind, origin: Origin) -> str:
@@ -155,6 +158,11 @@ def _assumed(claim: Claim, run: xr.Dataset, paper: Declared) -> dict[str, Condit
     items: dict[str, Condition] = {}
     if "setting" in run.attrs:
         items = {item.name: item for item in paper.items(run)}
+        foreign = departures(run, paper)
+        if foreign:
+            # Statements are about the paper's own training, which this is not.
+            assumed = [items[name] for name in claim.under if name in items]
+            return {item.name: item for item in (*assumed, *foreign)}
     absent = [name for name in claim.under if name not in items]
     if not run.data_vars or "setting" not in run.attrs:
         items |= {name: unread(name, "read from the run") for name in absent}
@@ -164,6 +172,30 @@ def _assumed(claim: Claim, run: xr.Dataset, paper: Declared) -> dict[str, Condit
             f"{run.attrs.get('experiment')} do not have. They have {list(items)}."
         )
     return {name: items[name] for name in claim.under}
+
+
+def departures(run: xr.Dataset, paper: Declared) -> list[Condition]:
+    """How a run is trained otherwise than any experiment of the paper, as items missed.
+
+    Whether a step is short enough to be a flow, say, is an item of the paper's own.
+    """
+    if "experiment" not in run.attrs:
+        return []
+    recipe = paper.recipe(run.attrs["experiment"])
+    setting, own = setting_of(run), asdict(recipe.setting)
+    changed = [
+        name
+        for name in TRAINING
+        if name in own
+        and name not in recipe.free
+        and setting.get(name) != plain(own[name])
+        # Descent at a small rate is near a flow: papers say how near it must be.
+        and not (name == "rule" and {setting.get(name), own[name]} <= NEAR_FLOW)
+    ]
+    return [
+        exactly(name, f"{name}={typed_value(own[name])}, as in the paper", 0.0, 1.0)
+        for name in changed
+    ]
 
 
 def _missed(by_run: Mapping[str, Mapping[str, Condition]]) -> Iterable[Missed]:
@@ -180,7 +212,7 @@ def _missed(by_run: Mapping[str, Mapping[str, Condition]]) -> Iterable[Missed]:
 def _scope(
     claim: Claim, runs: Collection[xr.Dataset], paper: Declared, *, is_met: bool
 ) -> Scope:
-    known = all("setting" in run.attrs for run in runs)
+    known = all("setting" in run.attrs and not departures(run, paper) for run in runs)
     if claim.kind is not Kind.OBSERVATION and is_met and known:
         return Scope.THEOREM
     stated = all(is_papers_own(run, paper) for run in runs)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from attnflow.cli.output import ABSENT, Json, Output, Table, guarded
-from attnflow.schema.settings import typed
+from attnflow.schema.settings import typed_setting
 
 if TYPE_CHECKING:
     from attnflow.papers.base import Paper
@@ -104,7 +104,9 @@ def _show(output: Output, paper: "Paper", *, settings: bool) -> None:
     experiments = [(f"{paper.slug}/{r.id}", r.title) for r in paper.recipes]
     output.show(Table(("experiment", "what"), experiments))
     if settings:
-        values = [(r.id, " ".join(typed(asdict(r.setting)))) for r in paper.recipes]
+        values = [
+            (r.id, " ".join(typed_setting(asdict(r.setting)))) for r in paper.recipes
+        ]
         output.show(Table(("experiment", "settings"), values))
     if paper.statistics:
         known = [(statistic.name, statistic.title) for statistic in paper.statistics]

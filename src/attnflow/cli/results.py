@@ -19,7 +19,7 @@ from attnflow.cli.output import (
 )
 from attnflow.cli.reproduce import OUTPUT, QUICK
 from attnflow.runs.files import check_place
-from attnflow.schema.settings import typed
+from attnflow.schema.settings import typed_setting
 
 if TYPE_CHECKING:
     from attnflow.claims import Row
@@ -54,7 +54,7 @@ def runs(
             summary["outcome"],
             str(len(summary["seeds"])),
             seconds(summary["seconds"]),
-            " ".join(typed(summary["setting"])),
+            " ".join(typed_setting(summary["setting"])),
         )
         for summary in summaries
     ]

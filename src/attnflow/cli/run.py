@@ -21,7 +21,7 @@ from attnflow.cli.output import (
     spread,
 )
 from attnflow.runs.files import check_place
-from attnflow.schema.settings import typed
+from attnflow.schema.settings import typed_setting
 
 
 @guarded
@@ -145,7 +145,7 @@ def give_and_show(
 
     output.give({"runs": [summary]})
     output.say(f"{summary['paper']}/{summary['experiment']}  {summary['id']}")
-    output.say(f"setting  {' '.join(typed(summary['setting']))}")
+    output.say(f"setting  {' '.join(typed_setting(summary['setting']))}")
     if summary["system"] is not None:
         output.say(f"system   {summary['system']}")
     why = summary["form_reason"] or "nothing is trained"

@@ -182,7 +182,7 @@ def _run(
     body = as_dataset(plan, seeds, course, labels_of(built.members[0][0]))
     id = address(plan.canonical(), seeds=seeds)
     body.attrs = attributes(plan, built.notes, id=id, **spent)
-    return schema.check(body)
+    return schema.check(schema.described(body))
 
 
 def _scalars(experiments: Sequence[Experiment]) -> tuple[str, ...]:

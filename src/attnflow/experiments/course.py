@@ -6,6 +6,7 @@ come to the same legs, which `course_of` trains. `as_dataset` labels the records
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import equinox as eqx
 import jax
@@ -23,7 +24,7 @@ from attnflow.observables import Scalar, View, find, parse
 from attnflow.observables.registry import Observable
 from attnflow.training import Course, Reach, Stage, stack, stack_arrays, train
 from attnflow.training.programs import Axes, put
-from attnflow.training.rules import Flow
+from attnflow.training.rules import Descent, Flow, per_part
 
 Labels = Mapping[str, tuple[str, ...]]
 """The labels of each dim."""
@@ -229,13 +230,82 @@ def as_dataset(
         variables[name] = (("seed", "time", *dims), records.rows[name], about)
         ends = np.stack([row[name] for row in records.ends], axis=1)
         variables[f"{name}_at_end"] = (("seed", "stage", *dims), ends, about)
-    labels = {dim: list(coords[dim]) for dim in used if dim in coords}
+    labels: dict[str, list[Any]] = {
+        dim: list(coords[dim]) for dim in used if dim in coords
+    }
+    for dim in used & {"sample", "test_sample"} - set(labels):
+        name = next(n for n in experiment.observables if dim in find(n).dims)
+        size = records.rows[name].shape[2 + find(name).dims.index(dim)]
+        labels[dim] = list(range(size))
     labels["stage"] = [s.name for s in experiment.stages[: len(records.ends)]]
     units = "time" if experiment.is_flow else "step"
     return xr.Dataset(
         variables,
-        {"seed": seeds, "time": ("time", records.times, {"units": units}), **labels},
+        {
+            "seed": seeds,
+            "time": ("time", records.times, {"units": units, "long_name": LONG[units]}),
+            "training_time": training_time(experiment, course),
+            **labels,
+        },
     )
+
+
+LONG = {"time": "training time of the flow", "step": "steps of descent"}
+CHUNK = 4096
+"""Steps whose pace is computed at once: one shape, so that none compiles anew."""
+
+
+def training_time(experiment: Trained, course: Course) -> Variable:
+    """The time of a flow, or the learning rates of all steps so far, summed up.
+
+    Where parts have rates of their own it is the largest of them. It is by seed where
+    stages with different rates begin at different steps.
+    """
+    times = course.records.times
+    about = {
+        "units": "time",
+        "long_name": "training time: that of a flow, or rates summed over steps",
+    }
+    if experiment.is_flow:
+        return "time", times, about
+    paces = [_fastest(stage) for stage in experiment.stages]
+    if all(pace == paces[0] for pace in paces):
+        return "time", _elapsed(paces[0], times), about
+    total = np.zeros((len(course.starts), len(times)))
+    spans = zip(paces, course.starts.T, course.ends.T, strict=False)
+    for rule, start, end in spans:
+        inside = np.clip(times, start[:, None], end[:, None])
+        begun = _elapsed(rule, start)
+        total += _elapsed(rule, inside.ravel()).reshape(total.shape) - begun[:, None]
+    return ("seed", "time"), total, about
+
+
+def _fastest(stage: Stage) -> Descent:
+    """The rule of the part that moves at the largest rate."""
+    rules = per_part(stage.rule, stage.trains).values()
+    descents = [rule for rule in rules if not isinstance(rule, Flow)]
+    return max(descents, key=lambda rule: rule.learning_rate)
+
+
+def _elapsed(rule: Descent, steps: np.ndarray) -> np.ndarray:
+    """The sum of a rule's rates up to each of some steps."""
+    if rule.schedule is None and not getattr(rule, "growth", 0.0):
+        # A rate that lets runs diverge at once may be as large as numbers are.
+        with np.errstate(over="ignore"):
+            return rule.learning_rate * steps
+    order = np.argsort(steps)
+    found, total, first = np.zeros(len(steps)), 0.0, 0
+    due = steps[order].astype(int)
+    while True:
+        pace = np.asarray(rule.pace(put(first + np.arange(CHUNK))), float)
+        # Beyond the last step, a rate that grows may be no number.
+        made = pace[: max(int(due[-1]) - first, 0)]
+        sums = total + np.concatenate([[0.0], np.cumsum(made)])
+        here = (due >= first) & (due <= first + CHUNK)
+        found[order[here]] = sums[due[here] - first]
+        first, total = first + CHUNK, sums[-1]
+        if not (due > first).any():
+            return rule.learning_rate * found
 
 
 def drifts(

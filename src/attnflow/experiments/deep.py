@@ -94,6 +94,12 @@ class DeepModel:
                 "Rescaled forces change the length of a gradient, which only SignGD "
                 "does not see: use scaled=False."
             )
+        whole = [rule.name for rule in rules if rule.sees == "matrices"]
+        if whole:
+            return (
+                f"{whole[0]} sees the matrices of a gradient, which deep networks hold "
+                "layer upon layer: use another rule of descent."
+            )
         if self.paces and not all(isinstance(rule, GradientDescent) for rule in rules):
             return "A pace is a rate of its own under GradientDescent alone: use it."
         return None

@@ -112,10 +112,7 @@ def rate_limit(
     else:
         used = np.maximum(*_sharpness(system, axes, state, shares))
     # Decay adds itself to every curvature; with several of them this is a bound.
-    used = used + max(
-        shares[name] * (rule.weight_decay if isinstance(rule, Momentum) else 0.0)
-        for name, rule in known.items()
-    )
+    used = used + max(shares[name] * r.weight_decay for name, r in known.items())
     rate = max(rule.learning_rate for rule in known.values())
     with np.errstate(divide="ignore"):
         return RateLimit(sharpness, at_zero, rate, rate / used)

@@ -42,6 +42,10 @@ PROPORTIONAL = (Flow, GradientDescent, Momentum)
 Member = tuple[Training, State]
 """The system and the initial state of a seed."""
 Variables = dict[str, tuple[tuple[str, ...], np.ndarray]]
+OF_ROWS = ("key_neuron", "query_neuron")
+"""Observables of single rows of keys and queries."""
+MOST_WEIGHTS = 2**28
+"""Weights of one kind: 2 GB of them."""
 
 
 class Built(NamedTuple):
@@ -85,8 +89,10 @@ def build_members(
         column=column,
         moments=_sees_moments(experiment, samples[0]),
         linear=experiment.problem.law == "linear",
+        rows=any(name in OF_ROWS for name in experiment.observables),
     )
     _check_law(experiment, name)
+    _require_weights(experiment, name, why, samples[0], given=weights is not None)
     plan = None
     if name in forms.COORDINATE_FORMS:
         # Seeds run side by side, and their data cover different coordinates.
@@ -164,6 +170,23 @@ def _check_law(experiment: Experiment, name: str) -> None:
             "form='moments' is not exact here: it has the moments of all samples, and "
             "a stage trains on some of them. Use form='transport'."
         )
+
+
+def _require_weights(
+    experiment: Experiment, form: str, why: str, samples: Sequences, *, given: bool
+) -> None:
+    """Raise where a form needs weights, and there are too many to hold."""
+    initial, embed = experiment.initial, samples.vectors.shape[1]
+    if given or form not in ("weights", *forms.COORDINATE_FORMS):
+        return
+    rows = embed if initial.merged else initial.width
+    if rows == "infinite" or experiment.problem.heads * rows * embed <= MOST_WEIGHTS:
+        return
+    raise ValueError(
+        f"form={form!r} is needed here ({why}) and holds weights, and {rows} rows of "
+        f"{embed} entries are too many. Use smaller sizes, or rules that commute with "
+        "rotations (flow, gd, momentum, muon)."
+    )
 
 
 def member(

@@ -58,6 +58,7 @@ class JointTables:
     - `batch`, `steps`: samples of a batch, and for how many steps batches are drawn.
     - `stream`: our `own` random numbers, or the `published` runs', which need PyTorch.
     - `embed`: d of plain weights U, W_Q, W_K and W_V; none for free tables.
+    - `plain`: why tables over all tokens are needed, as `plain_reason` has it.
     """
 
     task: Classes
@@ -72,6 +73,7 @@ class JointTables:
     stream: Literal["own", "published"] = "own"
     embed: int | None = None
     form_name: FormName = "auto"
+    plain: str = ""
     system: ClassVar[str] = "J: the true gradient of both tables"
     registry: ClassVar = NEXT_TOKEN
 
@@ -108,13 +110,9 @@ class JointTables:
                 f"A flow sees all samples at once, and length is {self.length}: use "
                 "length=None for long sequences, or a rule of descent."
             )
-        whole = [rule.name for rule in rules if rule.sees != "entries"]
-        if whole:
-            return (
-                f"{whole[0]} sees the whole gradient, and tables over tokens hold its "
-                "entries once, however often they count. Use gradient descent, "
-                "momentum, Adam or SignGD."
-            )
+        reason = plain_reason(rules, self.score_start)
+        if reason and self.form()[0] not in ("joint", "weights"):
+            return f"{reason}. Use form='joint'."
         return None
 
     def form(self) -> tuple[str, str]:
@@ -123,6 +121,8 @@ class JointTables:
             return "weights", "plain weights were asked for"
         if self.form_name != "auto":
             return self.form_name, "asked for"
+        if self.plain:
+            return "joint", self.plain
         if self.value_start:
             return "active", "initial values differ from token to token"
         if self.score_start or self.length is not None:
@@ -286,6 +286,19 @@ class JointTables:
             ]
             return balance_drift(*pairs[0], *pairs[1])
         return table_drift(system.frame, system.tables(before), system.tables(after))
+
+
+def plain_reason(rules: Sequence[Rule], score_start: float) -> str:
+    """Why rules need tables over all tokens; empty where they do not."""
+    whole = [rule.name for rule in rules if rule.sees != "entries"]
+    if whole:
+        return (
+            f"{whole[0]} sees the whole gradient, of which smaller tables hold each "
+            "entry once, however often it counts"
+        )
+    if score_start and any(rule.weight_decay for rule in rules):
+        return "weight decay also moves scores of tokens that no sample has"
+    return ""
 
 
 # A sweep asks for the labels of one form again and again.

@@ -12,7 +12,7 @@ from attnflow.models.forms import Initial
 from attnflow.models.problem import Problem
 from attnflow.observables.registry import Registry
 from attnflow.schema.facts import AbstractPresentable, Facts
-from attnflow.schema.settings import as_record, look_up, typed
+from attnflow.schema.settings import as_record, look_up, typed_setting
 from attnflow.training import Grid, Stage
 from attnflow.training.rules import Rule, per_part
 
@@ -117,6 +117,22 @@ class Experiment(AbstractExperiment):
         unknown = sorted(set(self.fixed) - set(STREAMS))
         if unknown:
             raise ValueError(f"There are no streams {unknown}: use {STREAMS}.")
+        trained = [name for stage in self.stages for name in stage.trains]
+        if self.initial.stuck(trained):
+            raise ValueError(
+                f"Keys and queries begin at {self.initial.scales} times what their "
+                "width sets: the force on either goes through the other, so that at 0 "
+                "the attention never starts to move. Use omega=0.1, or train values "
+                "alone."
+            )
+        by_weight = [rule.name for rule in rules_of(self) if not rule.equivariant]
+        wide = self.initial.width == "infinite" and not self.initial.merged
+        if by_weight and wide:
+            raise ValueError(
+                f"{by_weight[0]} acts on each weight alone, and at infinite width "
+                "there are none. Use a finite width, as in width=128, or a rule that "
+                "commutes with rotations (flow, gd, momentum, muon)."
+            )
 
     @property
     def is_flow(self) -> bool:
@@ -129,7 +145,7 @@ class Experiment(AbstractExperiment):
         return Facts(
             f"Experiment {self.paper}/{self.id}",
             (
-                ("setting", " ".join(typed(self.setting))),
+                ("setting", " ".join(typed_setting(self.setting))),
                 ("task", repr(self.task)),
                 ("problem", " ".join(repr(self.problem).split())),
                 ("initial", repr(self.initial)),
@@ -183,7 +199,7 @@ class SystemExperiment(AbstractExperiment):
         return Facts(
             f"Experiment {self.paper}/{self.id} on the system {self.model.system}",
             (
-                ("setting", " ".join(typed(self.setting))),
+                ("setting", " ".join(typed_setting(self.setting))),
                 ("model", repr(self.model)),
                 *_course_facts(self.stages, self.grid, self.observables),
             ),
@@ -235,7 +251,10 @@ class Computation(AbstractExperiment):
         """What is computed, by which function."""
         return Facts(
             f"Computation {self.paper}/{self.id}",
-            (("setting", " ".join(typed(self.setting))), ("function", self.function)),
+            (
+                ("setting", " ".join(typed_setting(self.setting))),
+                ("function", self.function),
+            ),
             hint="af.run(computation)",
         )
 

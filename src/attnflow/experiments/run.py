@@ -136,7 +136,7 @@ def run(
         wall_seconds=time.perf_counter() - begun,
         compile_seconds=compile_seconds,
     )
-    return schema.check(body)
+    return schema.check(schema.described(body))
 
 
 def attributes(

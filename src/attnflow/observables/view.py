@@ -10,11 +10,13 @@ from jaxtyping import Array, Float
 
 from attnflow.data import Sequences
 from attnflow.models.forms import AbstractFrame, SelfScores, State, TokenForm
+from attnflow.models.forms.base import is_apart
 from attnflow.models.forms.frames import AbstractHeadFrame
 from attnflow.models.problem import Problem
 from attnflow.models.systems import Training
 from attnflow.models.tables import Forward, Pairs, Tables
 from attnflow.observables.chains import ValueChain, gain_of, value_chain
+from attnflow.schema.settings import part_of
 
 Tree = TypeVar("Tree")
 
@@ -204,6 +206,11 @@ class View:
             raise ValueError(
                 "The parts of a value's rate are defined on an orthonormal basis, and "
                 "form='tokens' has none. Use form='transport'."
+            )
+        if is_apart(n for n in self.system.trained if part_of(n) == "values"):
+            raise ValueError(
+                "The parts of a value's rate are those of all weights of the values, "
+                "and some are trained apart: train 'values'."
             )
         chain, force = self.chain, self._forces.values
         if "values" not in self.system.trained:

@@ -18,7 +18,7 @@ from attnflow.runs.store import Store, StoreError, StoreWarning, summarise
 from attnflow.schema import outcomes_of
 from attnflow.schema.arrays import ArraySource
 from attnflow.schema.clock import measured
-from attnflow.schema.dataset import Outcome
+from attnflow.schema.dataset import Outcome, with_clock
 from attnflow.schema.declarations import Request
 from attnflow.schema.installation import LIBRARIES, xr
 from attnflow.schema.settings import (
@@ -310,12 +310,13 @@ def run(
             )
         with shown(progress) as bar:
             runner = Runner(store, rerun=rerun, progress=bar)
-            return runner.run_experiment(experiment, seeds=seeds, **inputs)
+            return with_clock(runner.run_experiment(experiment, seeds=seeds, **inputs))
     paper, id = find_experiment(experiment)
     numbers = seeds if seeds is None else seed_numbers(seeds)
     with shown(progress) as bar:
         runner = Runner(store, rerun=rerun, progress=bar)
-        return runner.run(paper, Request(id, overrides, seeds=numbers), **inputs)
+        request = Request(id, overrides, seeds=numbers)
+        return with_clock(runner.run(paper, request, **inputs))
 
 
 @dataclass(frozen=True)

@@ -4,10 +4,12 @@ from .dataset import BOOKKEEPING as BOOKKEEPING
 from .dataset import FINAL as FINAL
 from .dataset import Outcome as Outcome
 from .dataset import check as check
+from .dataset import described as described
 from .dataset import last as last
 from .dataset import left_out_of as left_out_of
 from .dataset import may_hold as may_hold
 from .dataset import mean_over_seeds as mean_over_seeds
 from .dataset import observables_of as observables_of
+from .dataset import on_training_time as on_training_time
 from .dataset import outcomes_of as outcomes_of
 from .dataset import setting_of as setting_of

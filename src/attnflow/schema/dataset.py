@@ -4,6 +4,7 @@
 |---|---|---|
 | `seed` | seed | the seeds, as integers (coord) |
 | `time` | time | training time of a flow, steps of a descent (coord; attrs `units`) |
+| `training_time` | time (and seed) | a flow's time, or rates summed (coord) |
 | `recorded` | seed, time | whether this row was computed (a run may end early) |
 | `outcome` | seed | how the run ended: a label of `Outcome` |
 | `end_time` | seed | the time at which the run ended |
@@ -19,6 +20,10 @@
 | `rate_threshold` | seed | largest stable learning rate (attrs `learning_rate`) |
 | `epsilon_step` | seed | step from which Adam's ε outweighs gradients; NaN if never |
 | `X_final`, X a weight | seed, head, its own dims | weights at the end, if lifted |
+
+Every variable has the attrs `long_name` and `units`. What `attnflow.run` gives also has
+the coordinate `clock`, `time` or `step`: arrays on different clocks do not combine,
+unless both are brought to one by `on_training_time`.
 
 A refinement is relative to the observable's largest entry; flows have it that were
 checked. Curvatures and threshold are those of gradient descent and momentum, for the
@@ -118,6 +123,64 @@ class Outcome(enum.Enum):
         return cls[label.upper().replace("-", "_")]
 
 
+def described(run: xr.Dataset) -> xr.Dataset:
+    """The `run`, of which every variable has a `long_name` and `units`."""
+    clock = run[_dims.TIME].attrs.get("units", "time") if _dims.TIME in run else "time"
+    for name, variable in run.variables.items():
+        text = str(name)
+        words = LONG_NAMES.get(text, text.replace("_", " "))
+        variable.attrs.setdefault("long_name", variable.attrs.get("about", words))
+        plain = text.removesuffix(AT_END)
+        units = clock if plain in IN_STEPS else "1"
+        if plain.endswith(("_rate", "_velocity", "_speed")):
+            units = "1/time"
+        variable.attrs.setdefault("units", units)
+    return run
+
+
+LONG_NAMES = {
+    "recorded": "whether a row was computed",
+    "outcome": "how a run ended",
+    "end_time": "when a run ended",
+    "stage_start": "when a stage began",
+    "stage_end": "when a stage ended",
+    "drift": "largest drift of conserved quantities",
+}
+IN_STEPS = ("end_time", "stage_start", "stage_end", "epsilon_step")
+"""Variables in units of the run's own clock."""
+
+
+def on_training_time(run: xr.Dataset) -> xr.Dataset:
+    """The `run` with its training time as `time`: a flow and a descent share it."""
+    if CLOCK in run.coords:
+        run = run.drop_vars(CLOCK)
+    clock = run["training_time"]
+    if clock.dims != (_dims.TIME,):
+        raise ValueError(
+            "Stages of different rates begin at different steps in this run, so that "
+            "each seed has a training time of its own: take one seed by isel(seed=[0]) "
+            "and squeeze its training_time."
+        )
+    bare = run.drop_vars("training_time")
+    return bare.assign_coords({_dims.TIME: clock})  # pyright: ignore[reportUnknownMemberType] # xarray leaves it open
+
+
+CLOCK = "clock"
+"""The coordinate that says what a run's `time` counts."""
+
+
+def with_clock(run: xr.Dataset) -> xr.Dataset:
+    """The `run`, whose arrays refuse to combine with those on another clock."""
+    if _dims.TIME not in run.coords or CLOCK in run.coords:
+        return run
+    from attnflow.schema.run_clock import Clock
+
+    unit = run[_dims.TIME].attrs.get("units", "time")
+    about = {"long_name": "what `time` counts", "units": "1"}
+    named = run.assign_coords({CLOCK: ((), unit, about)})  # pyright: ignore[reportUnknownMemberType] # xarray leaves it open
+    return named.set_xindex(CLOCK, Clock)  # pyright: ignore[reportUnknownMemberType] # xarray leaves it open
+
+
 def check(run: xr.Dataset) -> xr.Dataset:
     """The `run`, if it follows the schema; otherwise a `ValueError` that says why."""
     missing = [a for a in ATTRIBUTES if a not in run.attrs]
@@ -167,7 +230,7 @@ def may_hold(name: str, record: Collection[str]) -> bool:
     """
     return (
         name in BOOKKEEPING
-        or name == "epsilon_step"
+        or name in ("epsilon_step", "training_time")
         or name in _DIMS
         or name.removesuffix(AT_END) in record
         or name.endswith(FINAL)

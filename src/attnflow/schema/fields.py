@@ -18,10 +18,31 @@ from dataclasses import dataclass
 from typing import Annotated, Literal, TypeAlias, TypeVar
 
 # Apart from the rules themselves, which import JAX: settings are read without it.
-RuleName = Literal["flow", "gd", "momentum", "normalised-gd", "muon", "adam", "signgd"]
-ScheduleName = Literal["constant", "linear", "cosine", "inverse-root"]
-Trains = Literal["both", "scores", "values"]
-"""The parts that are trained: `values` leaves attention at its initial scores."""
+RuleName = Literal[
+    "flow",
+    "gd",
+    "momentum",
+    "nesterov",
+    "normalised-gd",
+    "muon",
+    "adam",
+    "adamw",
+    "lion",
+    "signgd",
+]
+ScheduleName = Literal["constant", "linear", "cosine", "inverse-root", "step"]
+WEIGHTS = {
+    "keys": ("scores", "W_K"),
+    "queries": ("scores", "W_Q"),
+    "W_V": ("values", "W_V"),
+    "w_O": ("values", "w_O"),
+    "W": ("values", "W"),
+    "w": ("values", "w"),
+}
+"""Weights that can be trained apart: the part that has each, and its name there."""
+PARTS = ("scores", "values", *WEIGHTS)
+"""All that can be trained; `scores` or `values` beside a weight of theirs is the rest.
+"""
 
 T = TypeVar("T")
 
@@ -64,6 +85,22 @@ class Length:
     least: int = 1
 
 
+@dataclass(frozen=True)
+class Joined:
+    """Names out of some that are known, each once, joined by `+`; or one `word`."""
+
+    known: tuple[str, ...]
+    word: str
+
+    def admits(self, text: str) -> bool:
+        """Whether a text is made of such names."""
+        names = text.split("+")
+        fits = set(names) <= set(self.known) and len(set(names)) == len(names)
+        return fits or text == self.word
+
+
+Trains: TypeAlias = Annotated[str, Joined(PARTS, "both")]
+"""The parts that are trained: `values` leaves attention at its initial scores."""
 Several: TypeAlias = Annotated[tuple[T, ...], Length()]
 """A list of such values, with at least one of them."""
 Number: TypeAlias = Annotated[int, TRACED, Range(1, LARGEST)]
@@ -90,3 +127,41 @@ Relative: TypeAlias = Annotated[float, Range(1e-15, 0.1)]
 """A relative tolerance, which float64 can meet."""
 Absolute: TypeAlias = Annotated[float, Range(0, 1)]
 """An absolute tolerance."""
+
+
+@dataclass(frozen=True)
+class Optimised:
+    """How a setting is trained: fields that every experiment takes.
+
+    - `rule`: one of `attnflow.training.rules.RULES`, with its `learning_rate` and the
+      options that it has: `momentum`, `beta1`, `beta2`, `epsilon`. A field that is
+      `None` has the rule's own default.
+    - `weight_decay`: of every rule; `clip`: gradients longer than this are shortened.
+    - `schedule` of the learning rate over all steps, after a `warmup` of some steps.
+    - `score_rate`, `value_rate`, `key_rate`, `query_rate`: learning rates of parts,
+      where they have their own; a part of rate 0 is not trained.
+    - `rules`: rules of parts, such as `values:adamw,keys:gd`.
+    """
+
+    rule: RuleName = "gd"
+    learning_rate: NonNegative | None = None
+    momentum: Decay | None = None
+    beta1: Decay | None = None
+    beta2: Decay | None = None
+    epsilon: NonNegative | None = None
+    weight_decay: NonNegative | None = None
+    clip: Positive | None = None
+    schedule: ScheduleName = "constant"
+    warmup: Positive | None = None
+    score_rate: NonNegative | None = None
+    value_rate: NonNegative | None = None
+    key_rate: NonNegative | None = None
+    query_rate: NonNegative | None = None
+    rules: tuple[str, ...] = ()
+
+
+TRAINING = (
+    *("rule", "weight_decay", "clip", "schedule", "warmup"),
+    *("key_rate", "query_rate", "rules"),
+)
+"""Fields of `Optimised` that make another training of it than a paper's own."""

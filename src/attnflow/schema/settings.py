@@ -16,7 +16,17 @@ from enum import Enum
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias, TypeVar, cast
 
 from attnflow.schema.arrays import ArraySource, fingerprint
-from attnflow.schema.fields import LARGEST, LONGEST, TRACED, Length, Range
+from attnflow.schema.fields import (
+    LARGEST,
+    LONGEST,
+    PARTS,
+    TRACED,
+    WEIGHTS,
+    Joined,
+    Length,
+    Optimised,
+    Range,
+)
 from attnflow.schema.fields import Number as Number
 from attnflow.schema.fields import RuleName as RuleName
 from attnflow.schema.fields import ScheduleName as ScheduleName
@@ -32,10 +42,22 @@ JsonObject = dict[str, Any]
 """An object as `json` reads it; its reader knows the types of its values."""
 Hint: TypeAlias = Any
 """What `typing.get_type_hints` gives: types and unions, which have no common type."""
+Limit: TypeAlias = Range | Length | Joined
+"""What a field declares of its values."""
 MOST_SEEDS = 10**6
 """Seeds of one run: more is a slip of the keyboard."""
 T = TypeVar("T")
 SettingT = TypeVar("SettingT", bound="DataclassInstance")
+
+
+def part_of(name: str) -> str:
+    """The part, `scores` or `values`, that has what is trained under this name."""
+    return WEIGHTS[name][0] if name in WEIGHTS else name
+
+
+def parts_of(trains: str) -> tuple[str, ...]:
+    """The names in a text such as `keys+values`; `both` are scores and values."""
+    return PARTS[:2] if trains == "both" else tuple(trains.split("+"))
 
 
 def canonical_json(value: Any) -> str:
@@ -132,6 +154,19 @@ def typed(values: Mapping[str, object]) -> list[str]:
     return [f"{name}={typed_value(value)}" for name, value in values.items()]
 
 
+def typed_setting(setting: Mapping[str, object]) -> list[str]:
+    """A setting as a user types it, without what is left at `Optimised`'s defaults."""
+    plain = {f.name: f.default for f in dataclasses.fields(Optimised)}
+    quiet = [n for n in plain if n not in ("rule", "learning_rate")]
+    return typed(
+        {
+            name: value
+            for name, value in setting.items()
+            if name not in quiet or value not in (plain[name], [])
+        }
+    )
+
+
 def coerce(setting: "DataclassInstance", name: str, value: Value) -> Value:
     """A value, or the text of one, as the field `name` of the `setting` takes it."""
     options = _options(_hint(setting, name))
@@ -205,24 +240,28 @@ def _as(option: Hint, value: Value) -> Value:
     return result
 
 
-def _bounds(hint: Hint) -> tuple[Hint, tuple[Range | Length, ...]]:
+def _bounds(hint: Hint) -> tuple[Hint, tuple[Limit, ...]]:
     """A type without what is declared of its values, and that declaration."""
     if typing.get_origin(hint) is not Annotated:
         return hint, (Range(-LARGEST - 1, LARGEST),) if hint is int else ()
     kind, *notes = typing.get_args(hint)
-    declared = tuple(note for note in notes if isinstance(note, Range | Length))
+    declared = tuple(note for note in notes if isinstance(note, Limit))
     return kind, declared or _bounds(kind)[1]
 
 
-def _admits(limit: Range | Length, value: Any) -> bool:
+def _admits(limit: Limit, value: Any) -> bool:
+    if isinstance(limit, Joined):
+        return limit.admits(value)
     if isinstance(limit, Length):
         return len(value) >= limit.least
     ends = [limit.low] * limit.above + [limit.high] * limit.below
     return limit.low <= value <= limit.high and value not in ends
 
 
-def _limit(limit: Range | Length) -> str:
+def _limit(limit: Limit) -> str:
     """A limit in words: `from 1 to 2^31 - 1`, `above 0, up to 1`."""
+    if isinstance(limit, Joined):
+        return f"{limit.word!r}, or of {', '.join(limit.known)} some joined by +"
     if isinstance(limit, Length):
         return f"at least {limit.least} of them"
     low, high = _power(limit.low), _power(limit.high)
@@ -287,7 +326,7 @@ def _describe(option: Hint) -> str:
     kind, limits = _bounds(option)
     words = _describe_plain(kind)
     for limit in limits:
-        words += f"{',' if isinstance(limit, Length) else ''} {_limit(limit)}"
+        words += f"{',' if isinstance(limit, Length | Joined) else ''} {_limit(limit)}"
     return words
 
 

@@ -4,7 +4,6 @@ from .programs import precise as precise
 from .programs import require_precise as require_precise
 from .programs import stack as stack
 from .programs import stack_arrays as stack_arrays
-from .stages import TRAINS as TRAINS
 from .stages import Course as Course
 from .stages import Grid as Grid
 from .stages import Reach as Reach

@@ -28,7 +28,7 @@ from attnflow.training.system import (
     Row,
     State,
 )
-from attnflow.training.walk import Carry, Loop, Rates, evaluate, walk
+from attnflow.training.walk import Carry, Loop, Rates, evaluate, own_state, walk
 
 WORK = 10**10
 """Steps times numbers of system and state, up to which compiling takes the time."""
@@ -81,7 +81,7 @@ def descend(
     if not len(marks) or marks[-1] < stop:
         marks = np.append(marks, stop)
     gaps = np.diff(np.concatenate([[first], marks]))
-    carry = begin(state, plain, start, first, scaled=getattr(system, "scaled", False))
+    carry = begin(system, state, plain, start, first)
     waits = bool((start != first).any())
     loop = Loop(plain, numbers, observe, event, waits=waits, every=every)
     rows, alive, carry, stopped = _blocks(
@@ -106,22 +106,21 @@ def _swamped(carry: Carry) -> np.ndarray | None:
 
 
 def begin(
+    system: DescentSystem,
     state: State,
     rules: Iterable[tuple[str, Descent]],
     start: np.ndarray,
     first: int,
-    *,
-    scaled: bool = False,
 ) -> Carry:
-    """What seeds carry at the start of a stage; `scaled` asks for Adam's own memory."""
+    """What seeds carry at the start of a stage."""
     memory = {}
     for name, rule in rules:
         begin = rule.transformation().init
-        if scaled and isinstance(rule, Adam):
+        if getattr(system, "scaled", False) and isinstance(rule, Adam):
             begin = begin_adam
         # What is empty is so for all seeds: a vmap over them costs a millisecond.
         each = begin if rule.memoryless else jax.vmap(begin)
-        memory[name] = each(state[name])
+        memory[name] = each(own_state(system, state, name))
     seeds = len(start)
     return Carry(
         state=jax.tree.map(_strong, state),

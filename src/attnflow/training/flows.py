@@ -22,6 +22,7 @@ from attnflow.training.programs import (
 from attnflow.training.rules import Flow
 from attnflow.training.solver import LeanDopri8
 from attnflow.training.system import CODES, Event, FlowSystem, Leg, Observe, State
+from attnflow.training.walk import velocity_of
 
 SOLVERS = {"dopri8": dfx.Dopri8, "tsit5": dfx.Tsit5}
 
@@ -66,8 +67,9 @@ def flow(
     marks = put(np.asarray(times, float))
     # Numbers are arguments of the compiled program: another clock or another
     # tolerance compiles nothing anew.
-    plain = replace(rule, rtol=1.0, atol=1.0, scale=1.0)
-    numbers = put(np.array([rule.rtol, rule.atol, rule.scale], float))
+    decay = rule.weight_decay
+    plain = replace(rule, rtol=1.0, atol=1.0, scale=1.0, weight_decay=float(decay > 0))
+    numbers = put(np.array([rule.rtol, rule.atol, rule.scale, decay], float))
     effort = _effort(size_of(state), len(start))
     args = (system, axes, state, *spans, marks, numbers, plain, observe, event)
     return _flow(effort, *args)
@@ -128,7 +130,7 @@ def _solve(
     event: Event | None,
 ) -> Leg:
     start, stop, times = spans
-    rtol, atol, scale = numbers
+    rtol, atol, scale, decay = numbers
     log = rule.clock == "log"
 
     def clock(t: Array) -> Array:
@@ -138,7 +140,8 @@ def _solve(
         return start + scale * jnp.expm1(s) if log else s
 
     def field(s: Any, y: State, args: None) -> State:
-        velocity = system.velocity(time(s), y)
+        shrinks = decay if rule.weight_decay else None
+        velocity = velocity_of(system, time(s), y, shrinks)
         if not log:
             return velocity
         return jax.tree.map(lambda v: v * scale * jnp.exp(s), velocity)

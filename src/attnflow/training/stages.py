@@ -8,18 +8,14 @@ import numpy as np
 from jaxtyping import ArrayLike
 
 from attnflow.schema.dataset import Outcome
-from attnflow.schema.settings import Trains
+from attnflow.schema.fields import PARTS
 from attnflow.training.descent import descend
 from attnflow.training.programs import Axes
 from attnflow.training.rules import Batches, Flow, Rules, per_part
 from attnflow.training.system import CODES, Event, Leg, Observe, State, System
 
-TRAINS: Mapping[Trains, tuple[str, ...]] = {
-    "both": ("scores", "values"),
-    "scores": ("scores",),
-    "values": ("values",),
-}
-"""Parts that a stage trains, by the `trains` of a setting."""
+BOTH = PARTS[:2]
+"""The two parts, scores and values."""
 
 
 @dataclass(frozen=True)
@@ -66,24 +62,26 @@ class Stage:
 
     - `rule`: a `Flow`, a descent rule, or one descent rule for each part.
     - `until`: a time (or step), or a `Reach`.
-    - `trains`: the parts that move, out of `scores` and `values`.
+    - `trains`: what moves, out of `scores` and `values`; or of the weights `keys`,
+      `queries`, `W_V`, `w_O` and so on (`attnflow.schema.fields.WEIGHTS`), beside
+      which the name of a part is the rest of it.
     - `group`: train on this group of samples alone, with renormalised probabilities.
     - `batches`: what each step of a descent sees of the samples; all of them if `None`.
     """
 
     rule: Rules
     until: float | Reach
-    trains: tuple[str, ...] = TRAINS["both"]
+    trains: tuple[str, ...] = BOTH
     group: str | None = None
     name: str = "training"
     batches: Batches | None = None
 
     def __post_init__(self) -> None:
-        odd = [part for part in self.trains if part not in ("scores", "values")]
+        odd = [part for part in self.trains if part not in PARTS]
         if odd or not self.trains:
             raise ValueError(
                 f"The stage {self.name!r} trains {self.trains or 'nothing'}: name one "
-                "or both of 'scores' and 'values'."
+                f"or more of {', '.join(PARTS)}."
             )
         if not isinstance(self.until, Reach) and not self.until > 0:
             raise ValueError(

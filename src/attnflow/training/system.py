@@ -66,6 +66,15 @@ class FlowSystem(Protocol):
         ...
 
 
+@runtime_checkable
+class ShrinkingSystem(Protocol):
+    """A system of a flow in which weights may decay."""
+
+    def shrinking(self, state: State) -> State:
+        """By how much the state shrinks per unit of weight decay and of time."""
+        ...
+
+
 class DescentSystem(Protocol):
     """A system that rules of descent can move."""
 
@@ -97,6 +106,23 @@ class SightSystem(Protocol):
 
 
 @runtime_checkable
+class PartedSystem(Protocol):
+    """A system of descent whose parts have weights of their own names.
+
+    Rules may then move `keys`, `queries` or a single weight apart from the rest of its
+    part; and a part whose state is not made of weights says what these are to it.
+    """
+
+    def own(self, state: State, name: str) -> State:
+        """What a rule with this name moves, of a state or of an update."""
+        ...
+
+    def unit(self, state: State) -> State:
+        """The update that would add to all weights what they are."""
+        ...
+
+
+@runtime_checkable
 class WholeSystem(Protocol):
     """A system of descent for rules that see weights whole."""
 
@@ -105,7 +131,11 @@ class WholeSystem(Protocol):
         ...
 
     def each_matrix(
-        self, name: str, update: State, change: Callable[[Array], Array]
+        self,
+        name: str,
+        state: State,
+        update: State,
+        change: Callable[[Array], Array],
     ) -> State:
         """A part's update with each matrix of its plain weights changed."""
         ...

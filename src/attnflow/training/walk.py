@@ -1,6 +1,6 @@
 """Walks: steps of a descent from one record to the next, in a compiled loop."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple, TypeVar
 
 import jax
@@ -8,6 +8,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, PyTree
 
 from attnflow.training.rules import (
+    AbstractDescent,
     Adam,
     Descent,
     Muon,
@@ -22,7 +23,10 @@ from attnflow.training.system import (
     BatchSystem,
     DescentSystem,
     Event,
+    FlowSystem,
     Observe,
+    PartedSystem,
+    ShrinkingSystem,
     Sight,
     SightSystem,
     State,
@@ -177,17 +181,10 @@ def _move(
     moving: Array | None,
 ) -> Carry:
     """After a step; where `moving` is given and false, as before it."""
-    updates, memory = {}, {}
-    length = length_of(system, carry.state, directions, loop.rules)
-    for name, plain in loop.rules:
-        rule = joined(plain, loop.numbers[name])
-        gradient = gradient_for(rule, directions[name])
-        update, memory[name] = _update(rule, gradient, carry, name)
-        update = orthogonal_update(system, rule, name, update, carry.state)
-        scale = -rates[name] * rule.pace(carry.step)
-        if isinstance(rule, NormalisedDescent):
-            scale = scale / (length + rule.epsilon)
-        updates[name] = jax.tree.map(lambda u, scale=scale: scale * u, update)
+    rules = [(name, joined(plain, loop.numbers[name])) for name, plain in loop.rules]
+    updates, memory = updates_of(
+        system, carry.state, carry.memory, directions, rules, rates, carry.step
+    )
     state = system.move(carry.state, updates)
     if moving is not None:
         state, memory = jax.tree.map(
@@ -198,45 +195,100 @@ def _move(
     return carry._replace(state=state, memory=memory)
 
 
+def updates_of(
+    system: DescentSystem,
+    state: State,
+    memory: State,
+    directions: dict[str, State],
+    rules: Sequence[tuple[str, Descent]],
+    rates: Mapping[str, Array | float],
+    step: Array,
+) -> tuple[dict[str, State], dict[str, State]]:
+    """What each part adds, by its rule, and what the rules remember after it."""
+    updates, after = {}, {}
+    length = _length(system, state, directions, rules, NormalisedDescent)
+    whole = _length(system, state, directions, _clipping(rules))
+    for name, rule in rules:
+        part = own_state(system, state, name)
+        gradient = _clipped(gradient_for(rule, directions[name]), rule, whole)
+        update, after[name] = _update(rule, gradient, memory[name], part)
+        if isinstance(rule, Muon):
+            assert isinstance(system, WholeSystem)
+            update = system.each_matrix(name, state, update, rule.orthogonalised)
+        rate = -rates[name] * rule.pace(step)
+        scale = rate
+        if isinstance(rule, NormalisedDescent):
+            scale = rate / (length + rule.epsilon)
+        updates[name] = jax.tree.map(lambda u, scale=scale: scale * u, update)
+        if rule.decays_apart and not is_zero(rule.weight_decay):
+            decay = rate * rule.weight_decay
+            shrinking = own_state(system, system_unit(system, state), name)
+            updates[name] = jax.tree.map(
+                lambda u, x, decay=decay: u + decay * x, updates[name], shrinking
+            )
+    return updates, after
+
+
+def velocity_of(
+    system: FlowSystem, time: Array, state: State, decay: Array | None
+) -> State:
+    """The derivative of a state under gradient flow and weight decay."""
+    velocity = system.velocity(time, state)
+    if decay is None:
+        return velocity
+    assert isinstance(system, ShrinkingSystem)
+    return jax.tree.map(lambda v, x: v - decay * x, velocity, system.shrinking(state))
+
+
+def own_state(system: DescentSystem, state: State, name: str) -> State:
+    """The part of a state that a rule moves, which may be some weights of a part."""
+    return system.own(state, name) if isinstance(system, PartedSystem) else state[name]
+
+
+def system_unit(system: DescentSystem, state: State) -> State:
+    """What to add to a state for all of its weights once more."""
+    return system.unit(state) if isinstance(system, PartedSystem) else state
+
+
 def _update(
-    rule: Descent, gradient: State, carry: Carry, name: str
+    rule: Descent, gradient: State, before: State, part: State
 ) -> tuple[State, State]:
-    before = carry.memory[name]
     if isinstance(rule, Adam) and isinstance(before, AdamMemory):
         return adam(rule, gradient, before)
-    return rule.transformation().update(gradient, before, carry.state[name])
+    return rule.transformation().update(gradient, before, part)
 
 
-def length_of(
+def _clipping(rules: Sequence[tuple[str, Descent]]) -> list[tuple[str, Descent]]:
+    return [(name, rule) for name, rule in rules if not is_zero(rule.clip)]
+
+
+def _clipped(gradient: State, rule: Descent, length: Array | float) -> State:
+    """A part of a gradient of this length, shortened to the rule's `clip`."""
+    if is_zero(rule.clip) or isinstance(rule, NormalisedDescent):
+        return gradient
+    # PyTorch's constant, so that its loops are followed to rounding.
+    share = jnp.minimum(rule.clip / (length + 1e-6), 1.0)
+    return jax.tree.map(lambda entry: share * entry, gradient)
+
+
+def _length(
     system: DescentSystem,
     state: State,
     directions: dict[str, State],
-    rules: Iterable[tuple[str, Descent]],
+    rules: Sequence[tuple[str, Descent]],
+    kind: type[AbstractDescent] = AbstractDescent,
 ) -> Array | float:
-    """The length of the gradient by all parts whose rules divide by it.
+    """The length of the gradient by all parts with rules of a kind.
 
-    It is 1 where the gradient is zero, or no rule needs it.
+    It is 1 where the gradient is zero, or there is no such rule.
     """
-    names = [name for name, rule in rules if rule.sees == "length"]
+    names = [name for name, rule in rules if isinstance(rule, kind)]
     if not names:
         return 1.0
     assert isinstance(system, WholeSystem)
     squares = [system.square(name, state, directions[name]) for name in names]
     total = jnp.stack(squares).sum()
     return jnp.sqrt(jnp.where(total > 0, total, 1.0))
-
-
-def orthogonal_update(
-    system: DescentSystem, rule: Descent, name: str, update: State, state: State
-) -> State:
-    """A rule's update, with orthogonal matrices and decay for Muon."""
-    if not isinstance(rule, Muon):
-        return update
-    assert isinstance(system, WholeSystem)
-    orthogonal = system.each_matrix(name, update, rule.orthogonalised)
-    if is_zero(rule.weight_decay):
-        return orthogonal
-    return jax.tree.map(lambda u, x: u + rule.weight_decay * x, orthogonal, state[name])
 
 
 def gradient_for(rule: Descent, direction: PyTree) -> PyTree:

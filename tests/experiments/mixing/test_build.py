@@ -93,7 +93,7 @@ def test_readouts_losses_schedules_and_batches():
         ({}, "rule=gd needs learning_rate"),
         ({"rule": "sgd"}, "no rule 'sgd'. Did you mean 'gd'"),
         ({"rule": "flow", **OPTIONS}, "learning_rate=0.1 is not used by rule=flow"),
-        ({"rule": "flow", "schedule": "cosine"}, "no learning rate to change"),
+        ({"rule": "flow", "schedule": "cosine"}, "nothing to schedule"),
         ({"rule": "flow", "batch": 4}, "sees all samples at once"),
         ({"rule": "flow", "values": "chain"}, "needs value_width and value_scale"),
         ({"rule": "flow", "neurons": 4}, "is not used by values=vector"),

@@ -16,6 +16,7 @@ from tests.core import one_ulp
 
 from attnflow.data import sequences
 from attnflow.models.forms import (
+    PARTS,
     AbstractNeurons,
     Chain,
     ClassMeans,
@@ -27,7 +28,9 @@ from attnflow.models.forms import (
 from attnflow.models.forms.initial import draw_weights
 from attnflow.models.problem import Problem
 from attnflow.models.systems import Training
-from attnflow.training.walk import length_of, orthogonal_update
+from attnflow.training.rules import Adam, per_part
+from attnflow.training.scaled_numbers import begin_adam
+from attnflow.training.walk import own_state, updates_of
 
 VALUES = {
     "vector": Vector(0.3),
@@ -98,7 +101,7 @@ def trajectory(case: Case, form: str, rule: Any, weights: dict) -> list[np.ndarr
     built, state = build(
         form, data, case.initial, heads=case.problem.heads, key=key, weights=arrays
     )
-    rules = {"scores": rule, "values": rule}
+    rules = rule if isinstance(rule, dict) else per_part(rule, PARTS)
     assert built.refuses(rules) is None
     system = Training(
         built, case.problem, data, data.probability, tuple(rules), start=state
@@ -107,27 +110,27 @@ def trajectory(case: Case, form: str, rule: Any, weights: dict) -> list[np.ndarr
     return [np.asarray(row).reshape(STEPS, -1) for row in rows]
 
 
-def steps(system: Training, state: Any, rule: Any, probabilities: Any) -> list:
-    """Steps of a rule of descent, each with its own probabilities."""
-    transform = rule.transformation()
-    rules = [(name, rule) for name in system.trained]
+def steps(system: Training, state: Any, rules: Any, probabilities: Any) -> list:
+    """Steps of rules of descent, each with its own probabilities."""
+    rules = list(per_part(rules, system.trained).items())
+    rates = {name: rule.learning_rate for name, rule in rules}
 
-    def step(carry, probability):
+    def step(carry, at):
         state, memory = carry
+        probability, number = at
         now = eqx.tree_at(lambda s: s.probability, system, probability)
         ahead = now.direction(state)
-        slope = jax.tree.map(jnp.negative, ahead)
-        update, memory = transform.update(slope, memory, state)
-        update = {
-            n: orthogonal_update(now, rule, n, u, state) for n, u in update.items()
-        }
-        rate = rule.learning_rate / length_of(now, state, ahead, rules)
-        update = jax.tree.map(lambda x: -rate * x, update)
+        update, memory = updates_of(now, state, memory, ahead, rules, rates, number)
         state = now.move(state, update)
         return (state, memory), _shown(system, state)
 
-    memory = transform.init(state)
-    return jax.lax.scan(step, (state, memory), probabilities)[1]
+    memory = {}
+    for name, rule in rules:
+        scaled = system.scaled and isinstance(rule, Adam)
+        first = begin_adam if scaled else rule.transformation().init
+        memory[name] = first(own_state(system, state, name))
+    numbers = jnp.arange(len(probabilities))
+    return jax.lax.scan(step, (state, memory), (probabilities, numbers))[1]
 
 
 walk = eqx.filter_jit(steps)

@@ -8,7 +8,14 @@ from typing import TYPE_CHECKING, Any
 from attnflow.data import Causal, NoisyLabels, Positions, PromptQuery
 from attnflow.experiments import Experiment, Task
 from attnflow.experiments.mixing.settings import RECORD, AbstractMix
-from attnflow.models.forms import Chain, ClassMeans, Initial, Neurons, Vector
+from attnflow.models.forms import (
+    Chain,
+    ClassMeans,
+    Initial,
+    Neurons,
+    Scores,
+    Vector,
+)
 from attnflow.models.problem import (
     Exponential,
     Linear,
@@ -19,8 +26,9 @@ from attnflow.models.problem import (
     Unhinged,
 )
 from attnflow.schema.settings import as_record, look_up
-from attnflow.training import TRAINS, Grid, Reach, Stage
-from attnflow.training.rules import RULES, Batches, Rules, per_part, schedule_named
+from attnflow.training import Grid, Reach, Stage
+from attnflow.training.rules import RULES, Batches, Rules, trained_by
+from attnflow.training.stages import BOTH
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
@@ -33,7 +41,7 @@ def mix(
     *,
     problem: Problem | None = None,
     initial: Initial | None = None,
-    trains: Sequence[str] = TRAINS["both"],
+    trains: Sequence[str] = BOTH,
     batches: Batches | None = None,
     grid: Grid | None = None,
     record: Sequence[str] = RECORD,
@@ -46,8 +54,8 @@ def mix(
     - `task`: the data, such as `af.SignalNoiseTask()`.
     - `rule`, `until`: how it is trained, and to which time, step or event.
     - `problem`, `initial`: the model and its initial weights.
-    - `trains`: the parts that move, `scores` and `values`; `batches`: what each step
-      of a descent sees of the samples.
+    - `trains`: the parts that move, `scores` and `values`, or weights of them, as in
+      `Stage`; `batches`: what each step of a descent sees of the samples.
     - `grid`, `record`: when to record (201 times) and which observables.
     - `form`: the name of a form; the cheapest exact form without it.
 
@@ -73,7 +81,7 @@ def mix(
     parts = {"task": task, "problem": problem, "initial": initial, "rule": rule}
     end = until.horizon if isinstance(until, Reach) else float(until)
     stage = Stage(rule, until, tuple(trains), batches=batches)
-    experiment = Experiment(
+    return Experiment(
         paper="mix",
         id=type(task).__name__,
         setting={name: as_record(part) for name, part in parts.items()},
@@ -85,22 +93,16 @@ def mix(
         observables=tuple(record),
         form=form,
     )
-    by_weight = [r for r in per_part(rule, stage.trains).values() if not r.equivariant]
-    if by_weight and initial.width == "infinite" and not initial.merged:
-        raise ValueError(
-            f"{by_weight[0].name} acts on each weight alone, and at infinite width "
-            "there are none. Use a finite width, or a rule that commutes with "
-            "rotations (flow, gd, momentum, muon)."
-        )
-    return experiment
 
 
 def build(setting: AbstractMix) -> Experiment:
     """The experiment of a setting by names."""
+    if not setting.rules:
+        RULE.part_of(setting)
     experiment = mix(
         _task(setting),
-        _rule(setting),
-        setting.steps,
+        until=setting.steps,
+        **trained_by(setting),
         problem=Problem(
             READOUTS.part_of(setting),
             LOSSES.part_of(setting),
@@ -114,8 +116,8 @@ def build(setting: AbstractMix) -> Experiment:
             setting.start,
             setting.law,
             setting.merged,
+            _scores(setting),
         ),
-        trains=TRAINS[setting.trains],
         batches=None if setting.batch is None else Batches(setting.batch),
         grid=Grid(
             stop=setting.steps,
@@ -141,17 +143,10 @@ def _task(setting: AbstractMix) -> Task:
     return PromptQuery(task) if setting.query == "prompt" else task
 
 
-def _rule(setting: AbstractMix) -> Rules:
-    rule = RULE.part_of(setting)
-    schedule = schedule_named(setting.schedule, setting.steps)
-    if schedule is None:
-        return rule
-    if not hasattr(rule, "schedule"):
-        raise ValueError(
-            f"schedule={setting.schedule} is not used by rule={setting.rule}, "
-            "which has no learning rate to change. Use a descent, or leave it out."
-        )
-    return dataclasses.replace(rule, schedule=schedule)
+def _scores(setting: AbstractMix) -> Scores | None:
+    """Keys and queries, where they begin otherwise than alike."""
+    scales = setting.key_omega, setting.query_omega
+    return None if scales == (None, None) else Scores(*scales)
 
 
 @dataclass(frozen=True)

@@ -23,6 +23,7 @@ from attnflow.schema.fields import (
     Fraction,
     NonNegative,
     Number,
+    Optimised,
     Real,
     Relative,
     Size,
@@ -36,7 +37,7 @@ RECORD = ("loss", "accuracy", "margin", "value", "attention")
 
 
 @dataclass(frozen=True)
-class AbstractMix:
+class AbstractMix(Optimised):
     """A model and its training; a field that is `None` has the default of its part.
 
     - What is done to the task: `query`: its own `tokens` ask, or a trained `prompt`;
@@ -45,15 +46,16 @@ class AbstractMix:
     - `readout`: `linear` with so many `heads`, or `relu-pair` with a `bias`; `loss`:
       `logistic`, `exponential`, `squared` or `unhinged`; `attention`: `softmax` or
       `linear`; `score_scale`: of scores, one over the temperature.
-    - `width` of keys and queries, their initial scale `omega` and `law`; `merged`: one
+    - `width` of keys and queries, their initial scale `omega` (or, where these differ,
+      `key_omega` and `query_omega`, which may be 0) and `law`; `merged`: one
       key–query matrix; `start`: how they are drawn, as `draw` in `attnflow.Initial`.
     - `values`: `vector`, `chain` (`value_width`, `output_scale`, `output_trained`),
       `neurons` (those, `neurons` and `inner_scale`) or `class-means` (`neurons`), with
       `value_scale`.
-    - `rule`: one of `attnflow.training.rules.RULES`, with its options; `schedule` of
-      its rate; `batch`: how many samples a step sees.
-    - `trains`: `both`, or one of `scores` and `values`; `steps` of a descent, or time
-      of a flow.
+    - `rule` and its options, as `Optimised` has them; `batch`: how many samples a step
+      sees.
+    - `trains`: `both`, or some of `scores`, `values`, `keys`, `queries`, `W_V` …,
+      joined by +; `steps` of a descent, or time of a flow.
     - `records` times, `linear` or `log` spaced from `first_record`; `record`: what.
     """
 
@@ -70,6 +72,8 @@ class AbstractMix:
     score_scale: Real = 1.0
     width: Number | Literal["infinite"] = 128
     omega: NonNegative = 0.1
+    key_omega: NonNegative | None = None
+    query_omega: NonNegative | None = None
     law: Literal["normal", "uniform"] = "normal"
     merged: bool = False
     start: Literal["auto", "weights", "bartlett", "limit", "expected"] = "auto"
@@ -80,19 +84,14 @@ class AbstractMix:
     inner_scale: NonNegative | None = None
     output_scale: NonNegative | None = None
     output_trained: bool | None = None
-    rule: str = "gd"
-    learning_rate: NonNegative | None = None
-    momentum: Decay | None = None
+    # Names of any kind, which are looked up: an error says which one was meant.
+    rule: str = "gd"  # pyright: ignore[reportIncompatibleVariableOverride]
+    schedule: str = "constant"  # pyright: ignore[reportIncompatibleVariableOverride]
     nesterov: bool | None = None
-    weight_decay: NonNegative | None = None
-    beta1: Decay | None = None
-    beta2: Decay | None = None
-    epsilon: NonNegative | None = None
     growth: Decay | None = None
     rtol: Relative | None = None
     atol: Absolute | None = None
     clock: Literal["linear", "log"] | None = None
-    schedule: str = "constant"
     batch: Size | None = None
     trains: Trains = "both"
     steps: Duration = 1000.0

@@ -1,5 +1,6 @@
 """Training of a deep network: losses of its outputs, and the system that descends."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
@@ -198,6 +199,20 @@ class DeepTraining(eqx.Module):
         }
         return {**state, **moved, "step": state["step"] + 1}
 
+    def square(self, name: str, state: State, direction: PyTree) -> Array:
+        """The squared length of the gradient by a part's weights."""
+        return _square(direction)
+
+    def each_matrix(
+        self,
+        name: str,
+        state: State,
+        update: PyTree,
+        change: Callable[[Array], Array],
+    ) -> PyTree:
+        """Never called: rules that see matrices are refused."""
+        raise NotImplementedError("Matrices of deep networks are not told apart.")
+
     def _key(self, state: State) -> Array | None:
         if self.dropping is None:
             return None
@@ -216,8 +231,12 @@ def _paced(gradient: Weights, paces: tuple[tuple[str, float], ...]) -> Weights:
 
 def _shortened(gradient: Weights, length: float) -> Weights:
     """A gradient that is no longer than `length`, in the l2 norm over all entries."""
-    squares = [jnp.sum(entry**2) for entry in jax.tree.leaves(gradient)]
-    size = jnp.sqrt(sum(squares, start=jnp.zeros((), squares[0].dtype)))
+    size = jnp.sqrt(_square(gradient))
     # PyTorch's constant, so that its loops are followed to rounding.
     share = jnp.minimum(length / (size + 1e-6), 1.0)
     return jax.tree.map(lambda entry: share * entry, gradient)
+
+
+def _square(gradient: PyTree) -> Array:
+    squares = [jnp.sum(entry**2) for entry in jax.tree.leaves(gradient)]
+    return sum(squares, start=jnp.zeros((), squares[0].dtype))

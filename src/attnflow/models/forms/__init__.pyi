@@ -21,6 +21,7 @@ from .coordinates import CoordinateForm as CoordinateForm
 from .frames import basis_of as basis_of
 from .frames import frames_of as frames_of
 from .initial import Initial as Initial
+from .initial import Scores as Scores
 from .initial import axes_of as axes_of
 from .initial import check_weights as check_weights
 from .initial import open_shapes as open_shapes

@@ -11,6 +11,9 @@ part has
 - `refuses(rule)`: why a rule cannot be followed exactly, if it cannot.
 
 For weights and whatever is linear in them, `direction` is `velocity` and `move` adds.
+What rules see and answer lies in the space of *updates*. There, `unit` is what all
+weights are, so that decay is a multiple of it; `flow` is how the state moves along an
+update; and `pieces` are the weights of the part one by one, for rules of their own.
 
 **Rules that see weights whole.** Normalised descent needs the length of a gradient, and
 Muon the matrices that it is made of. A reduced part holds each matrix G of the plain
@@ -21,8 +24,8 @@ Q times that of X times E, exactly.
 """
 
 import abc
-from collections.abc import Mapping
-from typing import Any, NamedTuple, TypeAlias
+from collections.abc import Iterable, Mapping
+from typing import Any, ClassVar, NamedTuple, TypeAlias
 
 import equinox as eqx
 import jax
@@ -33,7 +36,9 @@ from jaxtyping import Array, Float
 from attnflow.data import Sequences
 from attnflow.models.problem import Problem, forces
 from attnflow.models.tables import Forward, Pairs, Tables
-from attnflow.training.rules import Momentum, Muon, Rule
+from attnflow.schema.fields import WEIGHTS
+from attnflow.schema.settings import part_of
+from attnflow.training.rules import Rule
 
 PARTS = ("scores", "values")
 Arrays = dict[str, Array]
@@ -87,6 +92,70 @@ class AbstractPart(eqx.Module):
     @abc.abstractmethod
     def refuses(self, rule: Rule) -> str | None:
         """Why this part cannot follow the rule exactly; `None` if it can."""
+
+    def unit(self, state: PartState) -> PartState:
+        """The update that would add to all weights what they are."""
+        return state
+
+    def flow(self, state: PartState, update: PartState) -> PartState:
+        """The state's derivative where weights move along an update."""
+        return update
+
+    def pieces(self, update: PartState) -> dict[str, PartState]:
+        """An update, or a state, weight by weight; empty where they are not known."""
+        return {}
+
+    def whole(self, pieces: dict[str, PartState]) -> PartState:
+        """The update with these pieces."""
+        raise NotImplementedError(f"{type(self).__name__} has no pieces.")
+
+    def move_apart(self, state: PartState, update: PartState) -> PartState:
+        """As `move`, where the weights of the part have rules of their own."""
+        return self.move(state, update)
+
+    def refuses_apart(self, rule: Rule) -> str | None:
+        """Why weights of this part cannot have rules of their own."""
+        if not isinstance(self, AbstractPieces):
+            return (
+                f"{type(self).__name__} does not tell its weights apart, and they are "
+                "to be trained apart. Use form='weights'."
+            )
+        return None
+
+
+class AbstractPieces(eqx.Module):
+    """A part that tells its weights apart, by `pieces` and `whole`."""
+
+
+class AbstractOneWeight(eqx.Module):
+    """A part of one weight, which a rule of its own moves as a whole."""
+
+    def pieces(self, update: PartState) -> dict[str, PartState]:
+        """The only one."""
+        return {"table": update}
+
+    def whole(self, pieces: dict[str, PartState]) -> PartState:
+        """The only one."""
+        return pieces["table"]
+
+
+class AbstractColumns(AbstractPieces):
+    """A part of two weights side by side, whose updates are columns of both.
+
+    `first` and `second` are their names; the second is one column, or half of all.
+    """
+
+    first: ClassVar[str]
+    second: ClassVar[str]
+
+    def pieces(self, update: Array) -> dict[str, Array]:
+        """The columns of both weights."""
+        last = 1 if self.second == "w_O" else update.shape[-1] // 2
+        return {self.first: update[..., :-last], self.second: update[..., -last:]}
+
+    def whole(self, pieces: dict[str, Array]) -> Array:
+        """The columns side by side."""
+        return jnp.concatenate([pieces[self.first], pieces[self.second]], axis=-1)
 
 
 Built = tuple[AbstractPart, Array | Arrays]
@@ -231,8 +300,8 @@ class AbstractForm(eqx.Module):
         """What each part's `velocity` takes as its force."""
 
     def part(self, name: str) -> AbstractPart:
-        """The part with this name."""
-        return {"scores": self.scores, "values": self.values}[name]
+        """The part with this name, or the one that has a weight of this name."""
+        return {"scores": self.scores, "values": self.values}[part_of(name)]
 
     def tables(self, state: State) -> Tables:
         """The two tables on the basis."""
@@ -266,6 +335,10 @@ class AbstractForm(eqx.Module):
 
     def _refuses(self, name: str, rule: Rule) -> str | None:
         part = self.part(name)
+        if name not in PARTS and not _is_only(part, name):
+            reason = part.refuses_apart(rule)
+            if reason:
+                return reason
         if self.name == "quotient" and rule.sees != "entries":
             return (
                 f"{rule.name} sees the whole gradient, of which blocks hold each entry "
@@ -326,7 +399,7 @@ def rotation_refusal(rule: Rule) -> str | None:
 
 
 def memory_refusal(rule: Rule) -> str | None:
-    """Why a rule with memory or decay cannot be followed by Gram matrices."""
+    """Why a rule with memory cannot be followed by Gram matrices."""
     if rule.memoryless:
         return None
     return (
@@ -352,7 +425,34 @@ def _whole_refusal(part: AbstractPart, rule: Rule) -> str | None:
 
 def decays(rule: Rule) -> bool:
     """Whether a rule makes weights decay, those outside the tokens' span too."""
-    return isinstance(rule, Momentum | Muon) and rule.weight_decay > 0
+    return rule.weight_decay > 0
+
+
+def is_apart(names: Iterable[str]) -> bool:
+    """Whether some of these names are of weights, and not of whole parts."""
+    return any(name not in PARTS for name in names)
+
+
+def piece_of(pieces: Mapping[str, PartState], name: str) -> str:
+    """Under which name the weight that a rule moves stands among a part's pieces."""
+    weight = WEIGHTS[name][1]
+    # Reduced chains hold β, which is `w_O`, or what neurons make of `W`; tables have
+    # one weight alone.
+    for known in (weight, _ALSO.get(weight, weight)):
+        if known in pieces:
+            return known
+    raise ValueError(
+        f"There is no weight {name!r} to train: this part has "
+        f"{', '.join(sorted(pieces)) or 'no weights that are known apart'}."
+    )
+
+
+_ALSO = {"W": "w_O", "w": "table", "W_V": "table"}
+
+
+def _is_only(part: AbstractPart, name: str) -> bool:
+    """Whether a part has one weight alone, which the name may be of."""
+    return isinstance(part, AbstractOneWeight) and WEIGHTS[name][1] in ("w", "W_V")
 
 
 def divisor(size: Float[Array, " blocks"]) -> Float[Array, " blocks"]:

@@ -9,9 +9,9 @@ The rule, in order:
    neurons behind `W_V`, and final weights that are recorded, need `weights`.
    So do such rules beside one that sees weights whole (Muon for scores, Adam for
    values), and Muon where single neurons are followed.
-3. Rules with memory or decay (momentum, Muon) need `transport`, and so do single
-   neurons that are to be followed, and full weights that are recorded at the end
-   (under decay these need `weights`).
+3. Rules with memory (momentum, Muon) need `transport`, and so do single neurons that
+   are to be followed, and full weights that are recorded at the end (under decay
+   these need `weights`).
 4. **Conditioning.** A Gram matrix begins with entries ω² beside scores that become of
    order one, so that a direction that starts late is kept to eps/ω² alone; the factor
    that `transport` carries keeps it to eps/ω, as plain weights do. So `transport` is
@@ -63,6 +63,7 @@ from attnflow.models.forms.base import (
     State,
     Weights,
     decays,
+    is_apart,
 )
 from attnflow.models.forms.column_maps import ColumnPlan
 from attnflow.models.forms.frames import frames_of, prompt_of
@@ -85,8 +86,8 @@ from attnflow.models.forms.scores import (
     sampled_scores,
 )
 from attnflow.models.forms.sparse import sparse_if_few
-from attnflow.schema.settings import look_up
-from attnflow.training.rules import Flow, Rule, SignGD
+from attnflow.schema.settings import look_up, part_of
+from attnflow.training.rules import AbstractDescent, Flow, Rule, SignGD
 
 FORMS = (
     "weights",
@@ -118,15 +119,17 @@ def choose(
     column: bool = False,
     moments: bool = False,
     linear: bool = False,
+    rows: bool = False,
 ) -> tuple[str, str]:
     """The name of the form for these rules (one mapping per stage), and why.
 
     A `name` other than `auto` is taken as it is. `initial` has the initial scale ω and
     what is to be followed; `rank` is that of the tokens; `symmetric` says that the data
     are orbits, `sparse` that a form over tokens pays (`is_sparse`); `lift` that full
-    weights are recorded at the end; `column` that one query reads all samples and a
-    form of its column pays (`is_column`); `linear` that attention is linear, `moments`
-    that two moments of the samples are all that training sees.
+    weights are recorded at the end, `rows` that single rows of keys and queries are;
+    `column` that one query reads all samples and a form of its column pays
+    (`is_column`); `linear` that attention is linear, `moments` that two moments of the
+    samples are all that training sees.
     """
     if name != "auto":
         look_up("form", name, dict.fromkeys(("auto", *FORMS)))
@@ -134,27 +137,36 @@ def choose(
     if symmetric:
         return "quotient", "the data are one representative per orbit"
     every = [rule for stage in rules for rule in stage.values()]
+    names = [name for stage in rules for name in stage]
     odd = next((r for r in every if not r.equivariant), None)
-    if odd is not None:
-        return _by_coordinate(odd, every, initial, lift=lift, linear=linear)
+    if odd is not None or rows:
+        why = "single rows of keys and queries are recorded"
+        if odd is not None:
+            why = f"{odd.name} does not commute with rotations"
+        apart = is_apart(names)
+        return _by_coordinate(
+            why, every, initial, lift=lift, apart=apart, linear=linear
+        )
     if lift and any(decays(r) for r in every):
         return "weights", "weights outside the tokens' span decay, and are asked for"
     followed = isinstance(initial.values, Neurons) and initial.values.follow
+    if followed and is_apart(name for name in names if part_of(name) == "values"):
+        return "weights", "single neurons are followed, and their weights move apart"
     if followed and any(r.sees == "matrices" for r in every):
         return "weights", "single neurons are followed through orthogonal updates"
     if moments:
         return "moments", "exact at every width; the squared loss sees two moments"
-    if column and not lift and all(name in PARTS for stage in rules for name in stage):
+    if column and not lift and all(name in PARTS for name in names):
         return "prompt", "exact at every width; one query sees one column of scores"
-    if sparse and not lift:
+    if sparse and not lift and not (is_apart(names) and any(map(decays, every))):
         return "tokens", "exact at every width; most tokens stand in one sample alone"
     if any(not r.memoryless for r in every):
-        return "transport", "exact at every width for rules with memory or decay"
+        return "transport", "exact at every width for rules with memory"
     if lift:
         return "transport", "exact at every width; full weights come back from it"
     if followed:
         return "transport", "exact at every width; it carries single neurons along"
-    if initial.omega**2 < GRAM_SQUARE and not initial.merged:
+    if min(initial.scales) ** 2 < GRAM_SQUARE and not initial.merged:
         small = f"omega² is below {GRAM_SQUARE:g}"
         return "transport", f"exact at every width; well conditioned where {small}"
     if rank > GRAM_RANK:
@@ -190,21 +202,30 @@ def is_column(data: Sequences, initial: Initial) -> bool:
 
 
 def _by_coordinate(
-    odd: Rule, every: list[Rule], initial: Initial, *, lift: bool, linear: bool
+    why: str,
+    every: list[Rule],
+    initial: Initial,
+    *,
+    lift: bool,
+    apart: bool,
+    linear: bool,
 ) -> tuple[str, str]:
-    """The form for rules of which one does not commute with rotations."""
-    why = f"{odd.name} does not commute with rotations"
+    """The form where coordinates of weights count, and why they do."""
     reason = "final weights are asked for" if lift else coordinate_refusal(initial)
     if reason is None and linear:
         reason = "linear attention has no logarithms"
+    if reason is None and any(isinstance(r, Flow) for r in every):
+        reason = "forms over coordinates follow steps alone"
     if reason is None and any(decays(r) for r in every):
         reason = "weights that no token covers decay"
     whole = next((r for r in every if r.sees != "entries"), None)
     if reason is None and whole is not None:
-        reason = f"{whole.name} sees the whole gradient"
+        clips = isinstance(whole, AbstractDescent) and whole.looks_at == "entries"
+        what = "the length of the whole gradient" if clips else "the whole gradient"
+        reason = f"{whole.name}{', clipped,' if clips else ''} sees {what}"
     if reason is not None:
         return "weights", f"{why}, and {reason}"
-    if all(isinstance(r, SignGD) for r in every):
+    if all(isinstance(r, SignGD) for r in every) and not apart:
         return "signs", f"{why}; exact signs of every coordinate, the fewest numbers"
     return "coordinates", f"{why}; exact on the coordinates that tokens cover"
 
@@ -328,7 +349,8 @@ def _quotient(
     test: Sequences | None,
     key: Key,
 ) -> tuple[Form, State]:
-    eye = initial.omega**2 * np.eye(2 * symmetry.size)
+    squares = np.repeat(np.square(initial.scales), symmetry.size)
+    eye = squares * np.eye(2 * symmetry.size)
     state = on_device(np.tile(eye, (symmetry.blocks, 1, 1)))
     part, values = initial.values.sampled(
         1, symmetry.size, gram=True, key=key, draw="expected"

@@ -24,10 +24,12 @@ from attnflow.models.forms.base import (
     AbstractForm,
     AbstractFrame,
     AbstractPart,
+    AbstractPieces,
     AbstractRows,
     AbstractScores,
     Arrays,
     Forces,
+    PartState,
     Rows,
     SelfScores,
     State,
@@ -187,8 +189,16 @@ class AbstractCoordinateValues(AbstractCoordinates):
         return state.get("w_O", self.slope)[:, None, :]
 
 
-class AbstractByCoordinate(AbstractCoordinates):
+class AbstractByCoordinate(AbstractPieces, AbstractCoordinates):
     """A state of weights by coordinate."""
+
+    def pieces(self, update: PartState) -> dict[str, PartState]:
+        """The weights by name."""
+        return update
+
+    def whole(self, pieces: dict[str, PartState]) -> PartState:
+        """The weights by name."""
+        return pieces
 
     def seen(self, state: Arrays, name: str) -> Products:
         """Inner products of one weight's neurons with the tokens."""

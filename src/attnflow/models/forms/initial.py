@@ -1,8 +1,8 @@
 """Initial weights: their law, width and scale, drawn or given by a user."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from jax.typing import ArrayLike
@@ -15,7 +15,6 @@ from attnflow.models.forms.initial_values import (
     Draw,
     Law,
     Vector,
-    check_scales,
     draw_entries,
 )
 
@@ -24,6 +23,51 @@ from attnflow.models.forms.initial_values import (
 DRAWN_WEIGHTS = 2**16
 # Sizes of axes, with names for the widths that may differ.
 OpenShape = tuple[int | str, ...]
+Nested = tuple[tuple[tuple[float, ...], ...], ...]
+"""Entries of a weight by head, row and column, in a form that records can hold."""
+
+
+@dataclass(frozen=True)
+class Scores:
+    """Initial keys and queries, where they are not alike.
+
+    **Arguments:**
+
+    - `keys`, `queries`: ω of `W_K` and of `W_Q`, in the place of that of `Initial`; 0
+      begins at zero. With a trained prompt (`PromptQuery`), `W_Q` is the prompt:
+      `Scores(keys=1.0, queries=0.0)` has random keys and the prompt 0.
+    - `W_K`, `W_Q`: given weights, `(heads, width, embed)`, the same for all seeds; what
+      `Scores.given` makes of arrays.
+    """
+
+    keys: float | None = None
+    queries: float | None = None
+    W_K: Nested | None = None
+    W_Q: Nested | None = None
+
+    def __post_init__(self) -> None:
+        for name in ("keys", "queries"):
+            scale = getattr(self, name)
+            if scale is not None and not (scale >= 0 and np.isfinite(scale)):
+                raise ValueError(
+                    f"{name} is {scale}: a scale is not negative. Use {name}=0.1, or 0."
+                )
+
+    @classmethod
+    def given(cls, **weights: ArrayLike) -> "Scores":
+        """The record of given arrays, `W_K` or `W_Q` or both."""
+        arrays: dict[str, Any] = {n: _nested(np.asarray(x)) for n, x in weights.items()}
+        return cls(**arrays)
+
+    def of(self, name: str) -> np.ndarray | None:
+        """A given weight, if it is given."""
+        weight = getattr(self, name)
+        return None if weight is None else np.array(weight, float)
+
+
+def _nested(array: np.ndarray) -> Nested:
+    rows = array.tolist()
+    return tuple(tuple(tuple(row) for row in head) for head in rows)
 
 
 @dataclass(frozen=True)
@@ -46,8 +90,7 @@ class Initial:
     - `merged`: one matrix `W_KQ`, `(heads, embed, embed)`, in the place of `W_K` and
       `W_Q`: the score of key x and query y is `xᵀ W_KQ y`, and `width` is not used.
       It is normal in the `limit` and zero as `expected`.
-    - `query_omega`: the scale of `W_Q` where it is not that of `W_K`; 0 for a prompt
-      that begins at zero. Attention starts to move unless both are 0.
+    - `scores`: where keys and queries begin otherwise than alike.
     """
 
     width: int | Literal["infinite"] = 128
@@ -56,25 +99,22 @@ class Initial:
     draw: Literal["auto", "weights", "bartlett", "limit", "expected"] = "auto"
     law: Law = "normal"
     merged: bool = False
-    query_omega: float | None = None
+    scores: Scores | None = None
 
     def __post_init__(self) -> None:
-        if self.query_omega is not None:
-            check_scales(query_omega=self.query_omega)
-            if self.merged:
-                raise ValueError(
-                    "query_omega is the scale of W_Q, and one merged matrix has none: "
-                    "leave it out, or use merged=False."
-                )
         if self.width != "infinite" and self.width < 1:
             raise ValueError(
                 f"width is {self.width}; it must be a positive integer or 'infinite'. "
                 "Use width=128."
             )
-        if not (self.omega > 0 and np.isfinite(self.omega)):
+        if not (self.omega >= 0 and np.isfinite(self.omega)):
             raise ValueError(
-                f"omega is {self.omega}; the initial scale must be positive: at 0 the "
-                "attention never starts to move. Use omega=0.1."
+                f"omega is {self.omega}; a scale is not negative. Use omega=0.1."
+            )
+        if self.merged and self.scores is not None:
+            raise ValueError(
+                "scores are of keys and queries, and one merged matrix has neither: "
+                "leave out scores, or use merged=False."
             )
         if self.draw == "bartlett" and self.law != "normal":
             raise ValueError(
@@ -90,12 +130,48 @@ class Initial:
             )
 
     @property
-    def query_share(self) -> float:
-        """The scale of `W_Q` in units of that of `W_K`."""
-        return 1.0 if self.query_omega is None else self.query_omega / self.omega
+    def scales(self) -> tuple[float, float]:
+        """ω of keys and of queries."""
+        own = self.scores or Scores()
+        return tuple(  # pyright: ignore[reportReturnType] # two of them
+            self.omega if scale is None else scale for scale in (own.keys, own.queries)
+        )
+
+    @property
+    def is_alike(self) -> bool:
+        """Whether keys and queries begin alike."""
+        return self.scores is None or (
+            not self.is_given and self.scales[0] == self.scales[1]
+        )
+
+    @property
+    def is_given(self) -> bool:
+        """Whether some initial weights are part of the record."""
+        own = self.scores
+        return own is not None and (own.W_K is not None or own.W_Q is not None)
+
+    def stuck(self, trained: Sequence[str]) -> bool:
+        """Whether attention can never start to move, if these parts are trained.
+
+        The force on keys goes through queries, and that on queries through keys.
+        """
+        if self.merged:
+            return False
+        own = self.scores or Scores()
+        weights = (own.of("W_K"), own.of("W_Q"))
+        keys, queries = (
+            scale == 0 if weight is None else not weight.any()
+            for scale, weight in zip(self.scales, weights, strict=True)
+        )
+        moves = [name for name in trained if name in ("scores", "keys", "queries")]
+        reached = {"keys": not queries, "queries": not keys}
+        reached["scores"] = reached["keys"] or reached["queries"]
+        return bool(moves) and not any(reached[name] for name in moves)
 
     def drawn_as(self, rank: int, embed: int) -> Literal["weights"] | Draw:
         """How the initial state is drawn: `weights`, or what reduced forms need."""
+        if self.is_given:
+            return "weights"
         if self.draw == "auto":
             return self._auto(rank, embed)
         if self.draw == "bartlett" and self._is_narrow(rank):
@@ -141,12 +217,23 @@ def draw_weights(initial: Initial, heads: int, embed: int, *, key: Key) -> Drawn
     if not isinstance(initial.width, int):
         raise ValueError("There are no weights at infinite width: give a finite one.")
     shape = (heads, initial.width, embed)
-    scale = initial.omega / np.sqrt(initial.width)
-    return {
-        "W_K": draw_entries(initial.law, scale, shape, key=key_k),
-        "W_Q": draw_entries(initial.law, initial.query_share * scale, shape, key=key_q),
-        **values,
-    }
+    drawn: DrawnWeights = {}
+    for name, omega, mine in zip(
+        ("W_K", "W_Q"), initial.scales, (key_k, key_q), strict=True
+    ):
+        scale = omega / np.sqrt(initial.width)
+        given = None if initial.scores is None else initial.scores.of(name)
+        if given is not None and given.shape != shape:
+            raise ValueError(
+                f"{name} has shape {given.shape}; it must have {shape}, the heads, "
+                "the width and the coordinates of tokens."
+            )
+        drawn[name] = (
+            draw_entries(initial.law, scale, shape, key=mine)
+            if given is None
+            else given
+        )
+    return {**drawn, **values}
 
 
 def check_weights(

@@ -8,7 +8,7 @@ the tokens' span as columns of E, so that the scores on the basis move by D itse
 are closed, and what lies outside the span is never seen.
 """
 
-from typing import NamedTuple, NoReturn
+from typing import ClassVar, NamedTuple, NoReturn
 
 import jax.numpy as jnp
 import numpy as np
@@ -17,6 +17,7 @@ from jaxtyping import Array, Float, Int
 from attnflow.data.random import Key
 from attnflow.data.token_sequences import on_device
 from attnflow.models.forms.base import (
+    AbstractColumns,
     AbstractLengths,
     AbstractMatrices,
     AbstractReducedPart,
@@ -26,6 +27,7 @@ from attnflow.models.forms.base import (
     Matrices,
     SelfScores,
     Weights,
+    decays,
     memory_refusal,
     rotation_refusal,
 )
@@ -47,6 +49,12 @@ _NO_DESCENT = (
     "width as well."
 )
 
+_NO_DECAY = (
+    "Weights that decay leave the manifold (J P)² = ω⁴ I on which the scores alone "
+    "determine the self-scores. Use form='gram' or 'transport', which take infinite "
+    "width as well."
+)
+
 
 class PairForce(NamedTuple):
     """A force on pair scores, where their tokens are the basis.
@@ -62,7 +70,7 @@ class PairForce(NamedTuple):
     query: Int[Array, "samples queries"]
 
 
-class Transport(AbstractReducedPart, AbstractScores, AbstractMatrices):
+class Transport(AbstractColumns, AbstractReducedPart, AbstractScores, AbstractMatrices):
     """`[W_K W_Q](t) = [W_K W_Q](0) · M(t)` on the tokens' span, carried as `N = F M`.
 
     With the force D on the scores and `Ω = [[0, D], [Dᵀ, 0]]`, minus the gradient of
@@ -72,6 +80,9 @@ class Transport(AbstractReducedPart, AbstractScores, AbstractMatrices):
     `N Ω` and starts as F. Exact for every rule that is linear in gradients and weights.
     The state is N, `(heads, rows, 2r)` with at most 2r rows.
     """
+
+    first: ClassVar[str] = "W_K"
+    second: ClassVar[str] = "W_Q"
 
     def table(self, state: Array) -> Array:
         """`S[key, query]` per head."""
@@ -120,14 +131,19 @@ def _pulled(state: Array, force: PairForce) -> Array:
     return columns.swapaxes(-1, -2)
 
 
-class Gram(AbstractScores, AbstractLengths):
+class Gram(AbstractColumns, AbstractScores, AbstractLengths):
     """`P = [[A_K, S], [Sᵀ, A_Q]]`, the Gram matrix of keys and queries, per head.
 
     Under gradient flow `dP/dt = P Ω + Ω P`, and one step of gradient descent is
     `P ← (I + ηΩ) P (I + ηΩ)`, all orders of the step included, with
     `Ω = [[0, D], [Dᵀ, 0]]`. A rule is shown Ω and answers with ηΩ, so that it must have
-    neither memory nor a term in the weights. The state is P, `(heads, 2r, 2r)`.
+    no memory; decay of all weights is a multiple of the identity. Columns of an update
+    belong to keys and to queries: `P ← (I + U)ᵀ P (I + U)` where these have rules of
+    their own. The state is P, `(heads, 2r, 2r)`.
     """
+
+    first: ClassVar[str] = "W_K"
+    second: ClassVar[str] = "W_Q"
 
     def table(self, state: Array) -> Array:
         """`S[key, query]` per head."""
@@ -153,12 +169,26 @@ class Gram(AbstractScores, AbstractLengths):
         half = state + state @ update
         return half + update @ half
 
+    def move_apart(self, state: Array, update: Array) -> Array:
+        """`(I + U)ᵀ P (I + U)`, where U need not be symmetric."""
+        half = state + state @ update
+        return half + update.swapaxes(-1, -2) @ half
+
+    def unit(self, state: Array) -> Array:
+        """The identity."""
+        return identity_like(state)
+
+    def flow(self, state: Array, update: Array) -> Array:
+        """`P U + Uᵀ P`."""
+        half = state @ update
+        return half + half.swapaxes(-1, -2)
+
     def refuses(self, rule: Rule) -> str | None:
-        """Gram matrices forget the directions that memory and decay would need."""
+        """Gram matrices forget the directions that a memory would need."""
         return rotation_refusal(rule) or memory_refusal(rule)
 
     def square(self, state: Array, direction: Array) -> Array:
-        """`tr(Ω P Ω)`."""
+        """`tr(Ωᵀ P Ω)`."""
         return (direction * (state @ direction)).sum()
 
 
@@ -200,8 +230,15 @@ class InfiniteWidth(AbstractScores):
         raise ValueError(_NO_DESCENT)
 
     def refuses(self, rule: Rule) -> str | None:
-        """Only gradient flow stays on the manifold."""
-        return None if isinstance(rule, Flow) else _NO_DESCENT
+        """Only gradient flow without decay stays on the manifold."""
+        if isinstance(rule, Flow) and not decays(rule):
+            return None
+        return _NO_DECAY if isinstance(rule, Flow) else _NO_DESCENT
+
+
+def identity_like(matrices: Array) -> Array:
+    """An identity for each of several square matrices."""
+    return jnp.broadcast_to(jnp.eye(matrices.shape[-1]), matrices.shape)
 
 
 def generator(force: Array) -> Array:
@@ -266,11 +303,11 @@ def score_factor(
 
     At infinite width every draw is as expected.
     """
-    scale = initial.omega * np.repeat([1.0, initial.query_share], rank)
+    omega = np.repeat(initial.scales, rank)
     if initial.width == "infinite" or draw != "bartlett":
-        return scale * np.tile(np.eye(2 * rank), (heads, 1, 1))
+        return omega * np.tile(np.eye(2 * rank), (heads, 1, 1))
     factor = bartlett_factor(initial.width, 2 * rank, heads, key=key)
-    return factor * (scale / np.sqrt(initial.width))
+    return factor * (omega / np.sqrt(initial.width))
 
 
 def plain_scores(weights: Weights, basis: BasisVectors) -> BuiltScores:
@@ -325,10 +362,11 @@ def check_scores(name: str, initial: Initial, weights: Weights | None) -> None:
                 "take its scores on the tokens' span."
             )
         return
-    if initial.query_share != 1 and name in ("infinite", "quotient"):
+    if name == "infinite" and not initial.is_alike:
         raise ValueError(
-            f"form={name!r} begins with keys and queries of one scale, and query_omega "
-            f"is {initial.query_omega}. Use form='gram' or 'transport'."
+            "form='infinite' keeps scores alone, which close where keys and queries "
+            "begin alike. Use form='gram' or 'transport', which take infinite width "
+            "as well."
         )
     infinite = initial.width == "infinite" and weights is None
     if name == "infinite" and not infinite:

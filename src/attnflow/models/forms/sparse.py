@@ -40,6 +40,7 @@ class SparseForm(AbstractForm):
     name: str = eqx.field(static=True)
     test_frame: AbstractFrame | None = None
     normalised: bool = eqx.field(static=True, default=False)
+    careful: bool = eqx.field(static=True, default=False)
 
     def pairs(self, state: State) -> Pairs:
         """Pair scores and values of every sample, without a table of all scores."""
@@ -66,7 +67,9 @@ class SparseForm(AbstractForm):
     ) -> Forces:
         keys, queries = self._seen(state)
         pairs = self._pairs(state, keys, queries)
-        on_pairs = forces(problem, pairs, data, normalised=normalised)
+        on_pairs = forces(
+            problem, pairs, data, normalised=normalised, careful=self.careful
+        )
         frame, values = self.frame, self.values.table(state["values"])
         on_values = jnp.zeros_like(values).at[:, frame.key]
         return {
@@ -92,5 +95,5 @@ def sparse_if_few(form: Form) -> AbstractForm:
     pairs = frame.key.size * frame.query.shape[1]
     if not frame.plain or ENTRIES_PER_PAIR * pairs > len(frame.coordinates) ** 2:
         return form
-    parts = frame, scores, form.values, form.name, form.test_frame, form.normalised
-    return SparseForm(*parts)
+    flags = {"normalised": form.normalised, "careful": form.careful}
+    return SparseForm(frame, scores, form.values, form.name, form.test_frame, **flags)

@@ -32,11 +32,14 @@ from attnflow.models.forms.base import (
     AbstractForm,
     AbstractFrame,
     AbstractLinearPart,
+    AbstractOneWeight,
+    AbstractPieces,
     AbstractScores,
     Arrays,
     Forces,
     SelfScores,
     State,
+    decays,
     no_test_samples,
     rotation_refusal,
 )
@@ -103,7 +106,7 @@ class AbstractTokens(AbstractLinearPart):
         return rotation_refusal(rule)
 
 
-class TokenScores(AbstractTokens, AbstractScores):
+class TokenScores(AbstractPieces, AbstractTokens, AbstractScores):
     """`{"key_sums": (heads, places, columns), "query_sums": …, "share": (heads,)}`.
 
     The sums have a row for each position of all samples, and give keys and queries by
@@ -151,6 +154,24 @@ class TokenScores(AbstractTokens, AbstractScores):
         keys, queries = self.sides(state)
         return self.keys.pick(keys), self.queries.pick(queries)
 
+    def pieces(self, update: Arrays) -> dict[str, Arrays]:
+        """The sums of either side; the share moves by decay alone."""
+        keys, *rest = ("key_sums", "query_sums", "share")
+        return {"W_K": {keys: update[keys]}, "W_Q": {n: update[n] for n in rest}}
+
+    def whole(self, pieces: dict[str, Arrays]) -> Arrays:
+        """Both together."""
+        return {**pieces["W_K"], **pieces["W_Q"]}
+
+    def refuses_apart(self, rule: Rule) -> str | None:
+        """Decay, since one share stands for keys and queries."""
+        if not decays(rule):
+            return None
+        return (
+            "Keys and queries that are trained apart decay apart, and this form has "
+            "one number for both. Use form='transport'."
+        )
+
     def velocity(self, state: Arrays, force: ScoreForce) -> Arrays:  # pyright: ignore[reportIncompatibleMethodOverride]
         """`D q` and `Dᵀ k`, of which G makes the motion of keys and queries."""
         pull, keys, queries = force
@@ -161,7 +182,7 @@ class TokenScores(AbstractTokens, AbstractScores):
         }
 
 
-class TokenValues(AbstractTokens):
+class TokenValues(AbstractOneWeight, AbstractTokens):
     """`{"sums": (heads, places), "share": (heads,)}`: `v = s v(0) + G a`.
 
     `first` is v(0) of the vectors before they are scaled.
@@ -182,7 +203,7 @@ class TokenValues(AbstractTokens):
         return {"sums": pull, "share": jnp.zeros_like(state["share"])}
 
 
-class TokenChain(AbstractTokens):
+class TokenChain(AbstractPieces, AbstractTokens):
     """`{"rows": u (heads, tokens, columns), "output": β, "sums": …, "share": …}`.
 
     The gain is 1 for a trained `w_O`, and `|a|²` for neurons under a fixed a. `sums`
@@ -196,6 +217,15 @@ class TokenChain(AbstractTokens):
     def table(self, state: Arrays) -> Array:
         """The value of each token."""
         return jnp.einsum("htc,hc->ht", state["rows"], state["output"])
+
+    def pieces(self, update: Arrays) -> dict[str, Arrays]:
+        """The rows with their sums and share, and the output."""
+        first = {name: x for name, x in update.items() if name != "output"}
+        return {"W_V": first, "w_O": {"output": update["output"]}}
+
+    def whole(self, pieces: dict[str, Arrays]) -> Arrays:
+        """Both together."""
+        return {**pieces["W_V"], **pieces["w_O"]}
 
     def velocity(self, state: Arrays, force: Array) -> Arrays:
         """`(G z) βᵀ` and `g uᵀ z`."""

@@ -18,13 +18,17 @@ last column G holds the values. Its initial state is a factor F with `FᵀF` the
 matrix of `[W_V β]`.
 """
 
+from typing import ClassVar
+
 import equinox as eqx
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
 from attnflow.models.forms.base import (
+    AbstractColumns,
     AbstractLengths,
     AbstractMatrices,
+    AbstractOneWeight,
     AbstractPart,
     AbstractReducedPart,
     Matrices,
@@ -37,7 +41,7 @@ from attnflow.training.rules import Rule
 Factor = Float[Array, "heads rows columns"]
 
 
-class ValueTable(AbstractReducedPart, AbstractMatrices):
+class ValueTable(AbstractOneWeight, AbstractReducedPart, AbstractMatrices):
     """The values of an orthonormal basis of the tokens' span; the state is the table.
 
     What lies outside the span is never seen and never moves. The `gain` is what a unit
@@ -70,13 +74,15 @@ class ValueTable(AbstractReducedPart, AbstractMatrices):
         return jnp.sqrt(self.copies * self.gain)[:, None] * row
 
 
-class ChainTransport(AbstractReducedPart, AbstractMatrices):
+class ChainTransport(AbstractColumns, AbstractReducedPart, AbstractMatrices):
     """The transport of `[W_V β]`, carried as `N = F M`.
 
     The state is N, `(blocks, rows, r + 1)` with at most r + 1 rows.
     """
 
     gain: Float[Array, " blocks"]
+    first: ClassVar[str] = "W_V"
+    second: ClassVar[str] = "w_O"
 
     def table(self, state: Array) -> Array:
         """The value of each basis vector."""
@@ -104,10 +110,12 @@ class ChainTransport(AbstractReducedPart, AbstractMatrices):
         return jnp.concatenate([matrices["W_V"], seen[..., None]], axis=-1)
 
 
-class ChainGram(AbstractPart, AbstractLengths):
+class ChainGram(AbstractColumns, AbstractPart, AbstractLengths):
     """The Gram matrix of `[W_V β]`; the state is P, `(blocks, r + 1, r + 1)`."""
 
     gain: Float[Array, " blocks"]
+    first: ClassVar[str] = "W_V"
+    second: ClassVar[str] = "w_O"
 
     def table(self, state: Array) -> Array:
         """The value of each basis vector: the last column without its last entry."""
@@ -127,8 +135,17 @@ class ChainGram(AbstractPart, AbstractLengths):
         half = state + state @ update
         return half + update.swapaxes(-1, -2) @ half
 
+    def unit(self, state: Array) -> Array:
+        """The identity."""
+        return jnp.broadcast_to(jnp.eye(state.shape[-1]), state.shape)
+
+    def flow(self, state: Array, update: Array) -> Array:
+        """`Uᵀ P + P U`."""
+        half = state @ update
+        return half + half.swapaxes(-1, -2)
+
     def refuses(self, rule: Rule) -> str | None:
-        """Gram matrices forget the directions that memory and decay would need."""
+        """Gram matrices forget the directions that a memory would need."""
         return rotation_refusal(rule) or memory_refusal(rule)
 
     def square(self, state: Array, direction: Array) -> Array:

@@ -8,6 +8,7 @@ from attnflow.models.forms.base import (
     AbstractLinearPart,
     AbstractMatrices,
     AbstractNeurons,
+    AbstractPieces,
     AbstractRows,
     AbstractScores,
     Arrays,
@@ -21,7 +22,7 @@ from attnflow.training.rules import Rule
 VECTORS = ("w", "w_O")
 
 
-class AbstractWeights(AbstractLinearPart, AbstractMatrices):
+class AbstractWeights(AbstractPieces, AbstractLinearPart, AbstractMatrices):
     """Weights as they are: their motion follows from the table by autodiff."""
 
     def velocity(self, state: Arrays, force: Array) -> Arrays:
@@ -31,6 +32,14 @@ class AbstractWeights(AbstractLinearPart, AbstractMatrices):
     def refuses(self, rule: Rule) -> str | None:
         """Weights follow every rule."""
         return None
+
+    def pieces(self, update: Arrays) -> Arrays:
+        """The weights by name."""
+        return update
+
+    def whole(self, pieces: Arrays) -> Arrays:
+        """The weights by name."""
+        return pieces
 
     def matrices(self, update: Arrays) -> Matrices:
         """The weights themselves; a vector per head is a matrix of one row."""

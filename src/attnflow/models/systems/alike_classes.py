@@ -197,6 +197,10 @@ class AlikeTraining(eqx.Module):
         """The state's derivative under gradient flow."""
         return self.rates.times(self.direction(state))
 
+    def shrinking(self, state: State) -> State:
+        """Each part, times its rate."""
+        return self.rates.times(state)
+
     def direction(self, state: State) -> State:
         """Minus the gradient, as rules of descent see it."""
         return self.alike.forces(state)[0]

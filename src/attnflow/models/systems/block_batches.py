@@ -12,6 +12,7 @@ The exponential of numbers that are not positive, as softmaxes need it.
 """
 
 import math
+from collections.abc import Callable
 from functools import partial
 from typing import NamedTuple
 
@@ -19,13 +20,14 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Float, Int, Integer
+from jaxtyping import Array, Float, Int, Integer, PyTree
 
 from attnflow.data.token_sequences import on_device
 from attnflow.models.forms import State
 from attnflow.models.forms.base import Arrays
 from attnflow.models.forms.token_classes import TokenFrame
 from attnflow.models.problem.next_token import NextToken, outputs
+from attnflow.models.systems.training import squared_length
 
 PARTS = ("shared", "lone", "rest")
 # Squares of e^−NEAR are still normal numbers.
@@ -164,6 +166,23 @@ class BlockBatches(eqx.Module):
         """The state after the rules' updates, with the next batch."""
         moved = {n: jax.tree.map(jnp.add, state[n], u) for n, u in updates.items()}
         return {**state, **moved, "step": state["step"] + 1}
+
+    def square(self, name: str, state: State, direction: PyTree) -> Float[Array, ""]:
+        """The squared length of the gradient by a table's entries, each once."""
+        return squared_length(direction)
+
+    def each_matrix(
+        self,
+        name: str,
+        state: State,
+        update: PyTree,
+        change: Callable[[Array], Array],
+    ) -> PyTree:
+        """A table's update with the table changed as one matrix."""
+        if name == "scores":
+            return change(update)
+        table = change(self.blocks.joined(update))
+        return {part: table[getattr(self.blocks, part)] for part in PARTS}
 
     def batch_loss(self, state: State) -> Float[Array, ""]:
         """The mean loss of the next batch."""

@@ -8,18 +8,19 @@ with `U` (tokens, d), which `values` trains beside `W_V`, and `W_Q`, `W_K` of `s
 """
 
 import abc
+from collections.abc import Callable
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Float, Int, Integer
+from jaxtyping import Array, Float, Int, Integer, PyTree
 
 from attnflow.data.token_sequences import on_device
 from attnflow.models.forms import State
 from attnflow.models.forms.token_classes import TokenFrame
 from attnflow.models.problem.next_token import Forces, NextToken, Places, forces
-from attnflow.models.systems.training import Time
+from attnflow.models.systems.training import Time, squared_length
 
 Table = Float[Array, "rows columns"]
 PARTS = ("scores", "values")
@@ -70,7 +71,25 @@ def sampled(
     )
 
 
-class AbstractTables(eqx.Module):
+class AbstractWhole(eqx.Module):
+    """A system whose weights are all entries of its parts, each once."""
+
+    def square(self, name: str, state: State, direction: PyTree) -> Float[Array, ""]:
+        """The squared length of the gradient by a part's weights."""
+        return squared_length(direction)
+
+    def each_matrix(
+        self,
+        name: str,
+        state: State,
+        update: PyTree,
+        change: Callable[[Array], Array],
+    ) -> PyTree:
+        """A part's update with each of its matrices changed."""
+        return jax.tree.map(change, update)
+
+
+class AbstractTables(AbstractWhole):
     """Both tables in training, by single entries."""
 
     @abc.abstractmethod
@@ -105,6 +124,10 @@ class TokenTables(AbstractTables):
     def velocity(self, t: Time, state: State) -> State:
         """The state's derivative under gradient flow."""
         return self.rates.times(self.direction(state))
+
+    def shrinking(self, state: State) -> State:
+        """Each part, times its rate."""
+        return self.rates.times(state)
 
     def move(self, state: State, updates: State) -> State:
         """The state after the rules' updates."""
@@ -161,7 +184,7 @@ def draw_weights(tokens: int, embed: int, generator: np.random.Generator) -> Sta
     }
 
 
-class TokenWeights(eqx.Module):
+class TokenWeights(AbstractWhole):
     """Plain weights under the gradient of the mean loss, on the `joint` tables.
 
     `inner` is the system of the tables, of long sequences or of fresh batches.
@@ -193,6 +216,10 @@ class TokenWeights(eqx.Module):
     def velocity(self, t: Time, state: State) -> State:
         """The state's derivative under gradient flow."""
         return self.rates.times(self.direction(state))
+
+    def shrinking(self, state: State) -> State:
+        """Each part, times its rate."""
+        return self.rates.times(state)
 
     def move(self, state: State, updates: State) -> State:
         """The state after the rules' updates, with the next batch."""

@@ -31,7 +31,7 @@ from attnflow.models.forms import AbstractFrame, State
 from attnflow.models.problem import Problem
 from attnflow.models.systems import Training
 from attnflow.models.tables import Tables
-from attnflow.observables.curvature.kernel import require_heads
+from attnflow.observables.curvature.kernel import require_heads, require_whole_parts
 from attnflow.observables.curvature.local import (
     UNKNOWN,
     AbstractLocalPart,
@@ -77,6 +77,7 @@ def local_model(system: Training, state: State, widths: Widths) -> LocalModel:
     `widths` are those of parts whose state does not hold them.
     """
     require_precise()
+    require_whole_parts(system)
     require_heads(system.form.frame)
     tables = system.form.tables(state)._asdict()
     parts = {

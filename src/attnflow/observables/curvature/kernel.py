@@ -15,6 +15,7 @@ from attnflow.models.forms import (
     State,
     TokenForm,
 )
+from attnflow.models.forms.base import is_apart
 from attnflow.models.forms.frames import (
     AbstractHeadFrame,
     DenseFrame,
@@ -61,6 +62,7 @@ def tangent_kernel(
     probability 0 in this stage of training.
     """
     require_precise()
+    require_whole_parts(system)
     if isinstance(system.form, TokenForm):
         return _token_kernel(system, system.form, state, rates=rates)
     derivatives = output_derivatives(system, state)
@@ -265,8 +267,19 @@ def linearised(system: Training, state: State) -> tuple[Linearised, Outputs]:
     return lazy, system.problem.outputs(system.pairs(state), system.data)
 
 
+def require_whole_parts(system: Training) -> None:
+    """Raise where weights of a part are trained apart from the rest of it."""
+    if is_apart(system.trained):
+        raise ValueError(
+            f"What is trained is {', '.join(system.trained)}, and curvature is known "
+            "where all weights of a part are trained together: train 'scores', "
+            "'values' or both."
+        )
+
+
 def require_kernel(system: Training) -> None:
     """Raise where a form does not know the tangent kernel."""
+    require_whole_parts(system)
     if not isinstance(system.form, TokenForm) and not isinstance(
         system.form.frame, PromptFrame
     ):

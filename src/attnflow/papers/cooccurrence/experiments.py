@@ -9,8 +9,8 @@ from attnflow.models.forms import Initial, Neurons
 from attnflow.models.problem import Logistic, Problem
 from attnflow.papers.cooccurrence import settings
 from attnflow.papers.cooccurrence.readings import Scales, scales
-from attnflow.training import TRAINS, Grid, Reach, Stage
-from attnflow.training.rules import Batches, Flow, GradientDescent, rule_of
+from attnflow.training import Grid, Reach, Stage
+from attnflow.training.rules import Batches, trained_by
 
 BUILD = Builder("cooccurrence", "cooccurrence2024")
 SYSTEMS = "attnflow.papers.cooccurrence.systems"
@@ -56,24 +56,19 @@ def quotient(setting: settings.Quotient) -> Experiment:
         setting.samples, setting.length, setting.unseen, setting.test_samples
     )
     unit = 1 / _gain(setting, deviations)
-    flow = setting.rule == "flow"
-    if not flow:
+    if setting.rule != "flow":
         unit /= setting.learning_rate
-    rule = (
-        Flow(setting.rtol, setting.atol, clock="log")
-        if flow
-        else GradientDescent(setting.learning_rate)
-    )
+    end = setting.horizon * unit
     return BUILD.experiment(
         setting,
         problem=_problem(setting.width),
         task=task,
         form="quotient",
         initial=_initial(setting, deviations, draw="expected"),
-        stages=(Stage(rule, setting.horizon * unit, TRAINS[setting.trains]),),
+        stages=(Stage(until=end, **trained_by(setting, clock="log", steps=end)),),
         grid=Grid(
             start=setting.first_record * unit,
-            stop=setting.horizon * unit,
+            stop=end,
             count=setting.records,
             spacing="log",
         ),
@@ -113,12 +108,17 @@ def _unit(setting: settings.Train, deviations: Scales) -> float:
 
 
 def _end(setting: settings.Train, unit: float) -> float | Reach:
-    end = setting.steps if setting.horizon is None else setting.horizon * unit
+    end = _last(setting, unit)
     return end if setting.level is None else Reach("loss", setting.level, end, "down")
 
 
+def _last(setting: settings.Train, unit: float) -> float:
+    """When training ends at the latest."""
+    return setting.steps if setting.horizon is None else setting.horizon * unit
+
+
 def _grid(setting: settings.Train, unit: float) -> Grid:
-    stop = setting.steps if setting.horizon is None else setting.horizon * unit
+    stop = _last(setting, unit)
     if setting.spacing == "even":
         return Grid(stop=stop, count=setting.records)
     return Grid(
@@ -141,8 +141,8 @@ def _recorded(setting: settings.Train) -> tuple[str, ...]:
 def _stage(setting: settings.Train, unit: float) -> Stage:
     batches = None if setting.batch is None else Batches(setting.batch, "epochs")
     # Late training slows down like 1/t: the flow's steps should grow with time.
-    rule = rule_of(setting, clock="log")
-    return Stage(rule, _end(setting, unit), TRAINS[setting.trains], batches=batches)
+    rule = trained_by(setting, clock="log", steps=_last(setting, unit))
+    return Stage(until=_end(setting, unit), batches=batches, **rule)
 
 
 def _initial(

@@ -25,11 +25,11 @@ from attnflow.schema.fields import (
     Duration,
     NonNegative,
     Number,
+    Optimised,
     Positive,
     Real,
     Relative,
     RuleName,
-    ScheduleName,
     Size,
     Trains,
 )
@@ -53,16 +53,15 @@ PHASES = (
 
 
 @dataclass(frozen=True)
-class Train:
+class Train(Optimised):
     """Training of W_K, W_Q, W_V and W together, or of some of them; a is frozen.
 
     - `samples` n of `length` L tokens out of `embed` d; `fillers`, `shares` as in
       `CooccurrenceTask`; `test_samples` fresh ones.
     - `width` m, `neurons` m1; `reading` of the initialisation, with `c0` and `c1` for
       `theory`; `law`: `normal` draws normal weights of the reading's variances.
-    - `rule`; `learning_rate` for descents, with a `schedule` over `steps`, and
-      `momentum` where a rule has it; `batch`: samples per step, in epochs; by default
-      all of them.
+    - `rule` and its options, as `Optimised` has them; `batch`: samples per step, in
+      epochs; by default all of them.
     - `steps` of a descent, or time of a `flow`, or instead `horizon`: training time in
       units of 1/b0, b0 = |a|² σ1² m. `level`: training ends when the loss falls to it.
     - `trains`: `both`, `values` (W_V and W: attention stays as it was drawn) or
@@ -85,10 +84,8 @@ class Train:
     law: Literal["reading", "normal"] = "reading"
     c0: Positive = 0.3
     c1: Positive = 0.3
-    rule: RuleName = "gd"
     learning_rate: NonNegative = 0.01
     momentum: Decay = 0.9
-    schedule: ScheduleName = "constant"
     batch: Size | None = None
     steps: Duration = 30000.0
     horizon: Duration | None = None
@@ -107,7 +104,7 @@ class Train:
 
 
 @dataclass(frozen=True)
-class Quotient:
+class Quotient(Optimised):
     """Noise-free training up to symmetry; the number of samples is any real number.
 
     - `samples` n, `length` L; `unseen`: fillers of the test set alone; `test_samples`.
@@ -124,7 +121,7 @@ class Quotient:
     neurons: Number = 64
     c0: Positive = 0.3
     c1: Positive = 0.3
-    rule: Literal["flow", "gd"] = "flow"
+    rule: RuleName = "flow"
     learning_rate: Positive = 1e-6
     horizon: Duration = 1e8
     trains: Trains = "both"

@@ -82,7 +82,8 @@ def _small(omega: float) -> Condition:
 
 
 def _wide(width: float, omega: float) -> Condition:
-    item = at_least("m", "m ≥ Ω̃(1)", width, math.log(1 / min(omega, 1.0)))
+    least = math.log(1 / min(omega, 1.0)) if omega else math.inf
+    item = at_least("m", "m ≥ Ω̃(1)", width, least)
     return replace(item, reading="the hidden logarithm read as ln(1/ω)")
 
 
@@ -111,7 +112,10 @@ def _stages(setting: Setting) -> list[Condition]:
         late = Condition("T1", "group tokens have a value at T1", level, 0.0)
     # Stage 1 alone has no ε.
     accuracy = at_most(
-        "ε", "1/ε ≤ O(poly(m))", 1 / setting.get("epsilon", 1.0), _width(setting) ** 2
+        "ε",
+        "1/ε ≤ O(poly(m))",
+        1 / (setting.get("epsilon") or 1.0),
+        _width(setting) ** 2,
     )
     return [
         exactly("layers", "one layer at a time (Algorithm 1)", 1, 1),
@@ -123,7 +127,7 @@ def _stages(setting: Setting) -> list[Condition]:
 
 def _simultaneous(setting: Setting) -> list[Condition]:
     """Whether training is layer-wise and starts at w = 0, as Algorithm 1 does."""
-    parts = 2 if setting["trains"] == "both" else 1
+    parts = 1 if setting["trains"] in ("scores", "values") else 2
     scale = setting["value_scale"]
     return [
         exactly("layers", "one layer at a time (Algorithm 1)", parts, 1),

@@ -1,14 +1,14 @@
 """Builders of the experiments of `mixture` from their settings."""
 
-import dataclasses
+from typing import Any
 
 from attnflow.data import MixtureTask
 from attnflow.experiments import Builder, Experiment
 from attnflow.models.forms import Initial, Vector
 from attnflow.models.problem import Logistic, Problem, ReluPair
 from attnflow.papers.mixture import settings
-from attnflow.training import TRAINS, Grid, Reach, Stage
-from attnflow.training.rules import Batches, Flow, GradientDescent, Rule, rule_of
+from attnflow.training import Grid, Reach, Stage
+from attnflow.training.rules import Batches, trained_by
 
 BUILD = Builder("mixture", "mixture2024")
 SYSTEMS = "attnflow.papers.mixture.systems"
@@ -20,9 +20,8 @@ PATIENCE = {"T1_level": 1e4, "T2_level": 1e4, "epsilon": 1e7}
 def simultaneous(setting: settings.Simultaneous) -> Experiment:
     """Simultaneous training of all weights, or of one part, on all samples."""
     stage = Stage(
-        rule_of(setting),
-        setting.steps,
-        TRAINS[setting.trains],
+        until=setting.steps,
+        **trained_by(setting),
         batches=None if setting.batch is None else Batches(setting.batch),
     )
     return _experiment(
@@ -40,13 +39,17 @@ def three_stage(setting: settings.ThreeStage) -> Experiment:
     """Algorithm 1, whose stages end at a time or by a detector."""
     if not 1 <= setting.stages <= 3:
         raise ValueError(f"stages is {setting.stages}; Algorithm 1 has 1 to 3 stages.")
-    unit = 1.0 if setting.rule == "flow" else setting.learning_rate
+    unit = _unit(setting)
     ends = _ends(setting, unit)
-    rule, late = _staged_rules(setting)
+    # Stage 3 lasts Θ(1/ε): there steps should grow with time.
+    first, second, third = (
+        _rule(setting, unit, part, clock=clock)
+        for part, clock in (("values", None), ("scores", None), ("values", "log"))
+    )
     stages = (
-        Stage(rule, ends[0], ("values",), name="1: neurons"),
-        Stage(rule, ends[1], ("scores",), "conflicting", name="2: attention"),
-        Stage(late, ends[2], ("values",), name="3: neurons"),
+        Stage(until=ends[0], name="1: neurons", **first),
+        Stage(until=ends[1], group="conflicting", name="2: attention", **second),
+        Stage(until=ends[2], name="3: neurons", **third),
     )[: setting.stages]
     return _experiment(
         setting,
@@ -62,13 +65,14 @@ def three_stage(setting: settings.ThreeStage) -> Experiment:
     )
 
 
-def _staged_rules(setting: settings.ThreeStage) -> tuple[Rule, Rule]:
-    if setting.rule == "gd":
-        rule = GradientDescent(setting.learning_rate)
-        return rule, rule
-    plain = Flow(setting.rtol, setting.atol)
-    # Stage 3 lasts Θ(1/ε): there steps should grow with time.
-    return plain, dataclasses.replace(plain, clock="log")
+def _rule(
+    setting: settings.ThreeStage, unit: float, part: str, *, clock: str | None
+) -> dict[str, Any]:
+    """What trains one layer, with schedules over the whole record."""
+    steps = (setting.last_record or _horizon(setting)) / unit
+    # This paper's ε is a loss; that of Adam is its own.
+    options = {"clock": clock, "steps": steps, "epsilon": None}
+    return trained_by(setting, only=(part,), **options)
 
 
 def _ends(setting: settings.ThreeStage, unit: float) -> list[float | Reach]:
@@ -97,19 +101,26 @@ def _horizon(setting: settings.ThreeStage) -> float:
 
 def stage_one(setting: settings.StageOne) -> Experiment:
     """Stage 1, with an event when the positive head switches off on c1, −v1, −v2."""
-    rule = Flow(setting.rtol, setting.atol)
-    off = Reach("head_output[c1 -v1 -v2,+]", -setting.bias, setting.T1, "down")
+    unit = _unit(setting)
+    end = setting.T1 / unit
+    rule = trained_by(setting, only=("values",), steps=end)
+    off = Reach("head_output[c1 -v1 -v2,+]", -setting.bias, end, "down")
     stages = (
-        Stage(rule, off, ("values",), name="1.1: all active"),
-        Stage(rule, setting.T1, ("values",), name="1.2: switched off"),
+        Stage(until=off, name="1.1: all active", **rule),
+        Stage(until=end, name="1.2: switched off", **rule),
     )
     return _experiment(
         setting,
         stages=stages,
         task=MixtureTask(),
         initial=Initial(setting.width, setting.omega),
-        grid=Grid(stop=setting.T1, count=setting.records),
+        grid=Grid(stop=end, count=setting.records),
     )
+
+
+def _unit(setting: settings.ThreeStage | settings.StageOne) -> float:
+    """The time of a step: times of the flow are those of descents over this."""
+    return 1.0 if setting.rule == "flow" else setting.learning_rate
 
 
 def _experiment(

@@ -17,12 +17,12 @@ from attnflow.schema.fields import (
     Duration,
     NonNegative,
     Number,
+    Optimised,
     Positive,
     Probability,
     Real,
     Relative,
     RuleName,
-    ScheduleName,
     Several,
     Size,
     Trains,
@@ -36,14 +36,14 @@ Setting = Mapping[str, Any]
 
 
 @dataclass(frozen=True)
-class Simultaneous:
+class Simultaneous(Optimised):
     """Simultaneous training of all weights, or of one part of them.
 
     - `K` groups, `L` tokens per sample, fixed `bias`.
     - `width` of the attention and its initial scale `omega`; `value_scale` is the
       standard deviation of the initial neurons.
-    - `rule`; `learning_rate` for descents, with a `schedule` over all steps, and
-      `momentum` for rules that have it; number of `steps`, or the time of a `flow`.
+    - `rule` and its options, as `Optimised` has them; number of `steps`, or the time
+      of a `flow`.
     - `trains`: `both`, `scores` (keys and queries) or `values` (neurons).
     - `batch`: samples per step, drawn by their probabilities; all samples if `None`.
     - `population`: `exact`, `orbits`, or a number of samples to draw.
@@ -56,10 +56,8 @@ class Simultaneous:
     width: Width = 128
     omega: NonNegative = 0.1
     value_scale: NonNegative = 0.0
-    rule: RuleName = "gd"
     learning_rate: NonNegative = 0.1
     momentum: Decay = 0.9
-    schedule: ScheduleName = "constant"
     batch: Size | None = None
     steps: Duration = 2000.0
     trains: Trains = "both"
@@ -81,7 +79,7 @@ class Simultaneous:
 
 
 @dataclass(frozen=True)
-class ThreeStage:
+class ThreeStage(Optimised):
     """Algorithm 1: neurons, attention on conflicting samples, neurons again.
 
     Each stage ends at a time or by a detector: stage 1 at `T1` or, if `T1_level` is
@@ -96,7 +94,7 @@ class ThreeStage:
     bias: Real = 0.5
     width: Width = "infinite"
     omega: NonNegative = 0.1
-    rule: Literal["flow", "gd"] = "flow"
+    rule: RuleName = "flow"
     learning_rate: Positive = 0.1
     stages: Size = 3
     T1: Duration = 10.0
@@ -125,9 +123,11 @@ class ThreeStage:
 
 
 @dataclass(frozen=True)
-class StageOne:
+class StageOne(Optimised):
     """Stage 1 alone by gradient flow, split when the first ReLU switches off."""
 
+    rule: RuleName = "flow"
+    learning_rate: Positive = 0.1
     bias: Real = 0.5
     T1: Duration = 10.0
     width: Width = "infinite"

@@ -3,7 +3,7 @@
 Eigenvalues are those at every record where the run has features, and those of uniform
 attention otherwise. Under Equation 26 the rows of W move alone whatever F is: courses
 of the decoder alone have `Eq. 26` in the place of Assumption 2. The theorems are about
-gradient descent, so that there are no conditions for Adam, grids and real text.
+gradient descent: other rules miss `momentum`. Grids and real text have no conditions.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ def conditions(setting: Setting) -> list[Condition]:
     """The items at a setting."""
     layout = geometry(setting)
     if layout is not None:
-        return [] if setting.get("optimiser") == "adam" else _tables(setting, layout)
+        return _tables(setting, layout)
     for field, items in _OF_FIELD.items():
         if field in setting:
             return items(setting)
@@ -227,5 +227,8 @@ def _sample_count(setting: Setting) -> float:
 
 
 def _momentum(setting: Setting) -> float:
-    heavy = setting.get("optimiser") == "momentum"
-    return setting["momentum"] if heavy else 0.0
+    """The share of past gradients; 1 for rules that divide by their size."""
+    rule = setting.get("rule", "flow")
+    if rule in ("momentum", "nesterov"):
+        return setting["momentum"]
+    return 0.0 if rule in ("flow", "gd") else 1.0

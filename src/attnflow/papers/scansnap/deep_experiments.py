@@ -7,7 +7,7 @@ from attnflow.models.deep import ClassLoss, PlainWords, WordEncoder
 from attnflow.papers.scansnap.deep_settings import Text
 from attnflow.papers.scansnap.experiments import BUILD
 from attnflow.training import Grid, Stage
-from attnflow.training.rules import GradientDescent
+from attnflow.training.rules import trained_by
 
 
 def text(setting: Text) -> SystemExperiment:
@@ -28,7 +28,8 @@ def text(setting: Text) -> SystemExperiment:
     return BUILD.system(
         setting,
         model=model,
-        stages=(Stage(GradientDescent(setting.learning_rate), float(setting.steps)),),
+        # Gradients are shortened before some of them are paced.
+        stages=(Stage(until=float(setting.steps), **trained_by(setting, clip=None)),),
         grid=Grid(stop=float(setting.steps), count=setting.records + 1),
         observables=setting.record,
     )

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from attnflow.schema.declarations import Recipe
+from attnflow.schema.fields import NonNegative, Optimised, Positive
 
 COURSE = (
     *("batch_loss", "test_loss"),
@@ -14,14 +15,15 @@ SHOWN = (*COURSE, "shown_attention")
 
 
 @dataclass(frozen=True)
-class Text:
+class Text(Optimised):
     """A word-level causal network on WikiText-2's split `valid`.
 
     - `parametrisation`: `encoder`, that of the paper's figures, or `plain`, that of its
       theory; `layers`.
     - `embed` (none: 200, or 64 for `plain`) and `hidden` neurons; `dropout`.
     - `vocabulary`: number of words; `length` of windows, `batch` of them.
-    - `learning_rate` of SGD with the gradient norm clipped to `clip`; `hidden_rate` of
+    - `learning_rate` of SGD, or of another `rule` with options as `Optimised` has
+      them, with the gradient norm clipped to `clip`; `hidden_rate` of
       the first ReLU layer, where it has one of its own; `steps`; `records` after the
       first.
     - `test_samples`: number of windows of the split `test`.
@@ -35,9 +37,9 @@ class Text:
     vocabulary: int = 1000
     length: int = 35
     batch: int = 20
-    learning_rate: float = 5.0
+    learning_rate: NonNegative = 5.0
     hidden_rate: float | None = None
-    clip: float = 0.5
+    clip: Positive = 0.5
     steps: int = 1500
     records: int = 15
     test_samples: int = 40

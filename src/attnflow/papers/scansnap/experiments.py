@@ -1,17 +1,20 @@
 """Experiments of `scansnap`, built from their settings."""
 
+from typing import Any
+
 import numpy as np
 
 from attnflow.data.sequence_classes import AlikeClasses, SequenceClasses
 from attnflow.experiments import Builder, Computation, SystemExperiment
-from attnflow.experiments.next_token import JointTables
+from attnflow.experiments.next_token import JointTables, plain_reason
 from attnflow.papers.scansnap import settings
 from attnflow.papers.scansnap.computations import FUNCTIONS
 from attnflow.papers.scansnap.stages.formulas import scale_of
 from attnflow.papers.scansnap.systems.quasi_static import QuasiStaticModel
 from attnflow.papers.scansnap.systems.scalar_model import ScalarExperimentModel
 from attnflow.training import Grid, Stage
-from attnflow.training.rules import Adam, Descent, Flow, GradientDescent, Momentum
+from attnflow.training.rules import Rule, rule_of, trained_by
+from attnflow.training.stages import BOTH
 
 BUILD = Builder("scansnap", "scansnap2023")
 SYSTEMS = "attnflow.papers.scansnap.systems"
@@ -84,14 +87,15 @@ def general_classes(setting: settings.Given) -> SequenceClasses:
 
 def steps(setting: settings.Steps) -> SystemExperiment:
     """Experiment: J by steps of descent."""
-    layout = syn_layout(setting)
+    layout, rule = syn_layout(setting), trained_by(setting)
     width = layout.size**-0.5 if setting.start == "uniform" else 0.0
+    score_start = width if setting.score_start is None else setting.score_start
     model = JointTables(
         layout,
         rates=(setting.score_rate, setting.value_rate),
         normalised=setting.normalised,
         residual=setting.residual,
-        score_start=width if setting.score_start is None else setting.score_start,
+        score_start=score_start,
         value_start=width if setting.value_start is None else setting.value_start,
         length=setting.length,
         batch=setting.batch,
@@ -99,6 +103,7 @@ def steps(setting: settings.Steps) -> SystemExperiment:
         stream=setting.stream,
         embed=setting.embed,
         form_name=setting.form,
+        plain=plain_reason(tuple(rule["rule"].values()), score_start),
     )
     times = dict.fromkeys((*range(0, setting.steps, setting.every), setting.steps))
     names = setting.record
@@ -107,25 +112,10 @@ def steps(setting: settings.Steps) -> SystemExperiment:
     return BUILD.system(
         setting,
         model=model,
-        stages=(_descent(setting),),
+        stages=(Stage(until=setting.steps, **rule),),
         grid=Grid(points=tuple(float(t) for t in times)),
         observables=names,
     )
-
-
-def _descent(setting: settings.Steps) -> Stage:
-    """Stage with a rule for each table that has a rate; the other is not trained."""
-    rates = {"scores": setting.score_rate, "values": setting.value_rate}
-    rules = {n: _rule(setting, rate) for n, rate in rates.items() if rate > 0}
-    return Stage(rules, setting.steps, trains=tuple(rules))
-
-
-def _rule(setting: settings.Steps, rate: float) -> Descent:
-    if setting.optimiser == "adam":
-        return Adam(rate)
-    if setting.optimiser == "descent":
-        return GradientDescent(rate)
-    return Momentum(rate, setting.momentum)
 
 
 def flows(setting: settings.Flows) -> SystemExperiment:
@@ -149,6 +139,7 @@ def _flow_model(
             normalised=setting.normalised,
             residual=setting.residual,
             form_name=setting.form,
+            plain=plain_reason(_rules(setting), 0.0),
         )
     if not setting.normalised or setting.residual != "none":
         raise ValueError(
@@ -174,14 +165,28 @@ def _flow(
 ) -> SystemExperiment:
     clock = setting.classes / (setting.value_rate or setting.score_rate)
     first = min(EARLIEST * clock, EARLIEST * setting.until)
-    rule = Flow(rtol=setting.rtol, atol=1e-14, clock="log", scale=clock)
     return BUILD.system(
         setting,
         model=model,
-        stages=(Stage(rule, setting.until),),
+        stages=(Stage(until=setting.until, **_trained(setting, clock)),),
         grid=Grid(setting.until, setting.records, first, "log"),
         observables=setting.record,
     )
+
+
+def _trained(
+    setting: settings.Course | settings.Scalar, clock: float
+) -> dict[str, Any]:
+    """Rule and trained parts; the rates of a flow are those of its system."""
+    if setting.rule != "flow":
+        return trained_by(setting, steps=setting.until)
+    options = {"atol": 1e-14, "clock": "log", "scale": clock}
+    return {"rule": rule_of(setting, **options), "trains": BOTH}
+
+
+def _rules(setting: settings.Course) -> tuple[Rule, ...]:
+    rule = _trained(setting, 1.0)["rule"]
+    return tuple(rule.values()) if isinstance(rule, dict) else (rule,)
 
 
 def entropy_grid(setting: settings.EntropyGrid) -> Computation:

@@ -25,9 +25,11 @@ from attnflow.schema.fields import (
     Fraction,
     NonNegative,
     Number,
+    Optimised,
     Positive,
     Real,
     Relative,
+    RuleName,
     Several,
     Size,
 )
@@ -50,14 +52,14 @@ SCALAR = ("common_score", "drive_integral", "attention_speed", "score_velocity")
 
 
 @dataclass(frozen=True)
-class Steps:
+class Steps(Optimised):
     """Setting of J by steps of descent, on fresh batches or on long sequences.
 
     - `queries` with `classes_per_query` next tokens each; `common` tokens of weight 1,
       `common_per_query` of weight 1 too, and `distinct` ones per class with weights
       evenly from 0.1 to 1.
     - `score_rate` η_Z and `value_rate` η_Y, or `ratio` η_Y/η_Z instead of the latter;
-      `optimiser`, and `momentum` of heavy ball.
+      `rule` and its options, as `Optimised` has them.
     - `length` T, none for long sequences; `batch` samples; `steps`.
     - `start`: `zero`, or `uniform` on ±1/√M as PyTorch's layers; `score_start`,
       `value_start` set the two half-widths separately.
@@ -77,7 +79,7 @@ class Steps:
     score_rate: NonNegative = 1.0
     value_rate: NonNegative = 1.0
     ratio: Positive | None = None
-    optimiser: Literal["momentum", "descent", "adam"] = "momentum"
+    rule: RuleName = "momentum"
     momentum: Decay = 0.9
     length: Size | None = 128
     batch: Size = 128
@@ -103,18 +105,20 @@ class Steps:
 
 
 @dataclass(frozen=True)
-class Course:
+class Course(Optimised):
     """Fields that all flows of J and Q share.
 
     - `system`: `J` or `Q`; with `per_class` the velocity of Q's scores has the factor
       1/K that time in samples requires, and without it Equation 10 is as printed.
-    - `score_rate` η_Z, `value_rate` η_Y; `until` the time, in samples.
+    - `score_rate` η_Z, `value_rate` η_Y; `until` the time, in samples; `rule`: a flow,
+      or another of `Optimised`, of which a step is a time of 1.
     - `normalised`, `residual`, `form`: as in `Steps`.
     - Recorded at `records` log-spaced times; `rtol` per step.
     """
 
     system: Literal["J", "Q"] = "J"
     per_class: bool = True
+    rule: RuleName = "flow"
     score_rate: NonNegative = 1.0
     value_rate: NonNegative = 1.0
     normalised: bool = True
@@ -163,7 +167,7 @@ class Given(Course):
 
 
 @dataclass(frozen=True)
-class Scalar:
+class Scalar(Optimised):
     """Setting of C, Section 6's scalar model.
 
     `distinct` and `common` are as in `Flows` and determine ρ₀. C₀ is ρ₀⁴/K if
@@ -176,6 +180,7 @@ class Scalar:
     distinct: Several[Positive] = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
     scale: NonNegative | None = None
     printed: bool = True
+    rule: RuleName = "flow"
     score_rate: NonNegative = 1.0
     value_rate: NonNegative = 1.0
     until: Duration = 1e5
@@ -299,7 +304,7 @@ RECIPES = (
         _steps(
             id,
             f"J: Syn-Small by Adam, η_Y = η_Z = {rate:g}",
-            Steps(optimiser="adam", score_rate=rate, value_rate=rate),
+            Steps(rule="adam", score_rate=rate, value_rate=rate),
             "Section 8; Figure 5",
         )
         for id, rate in (

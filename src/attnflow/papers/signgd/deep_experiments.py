@@ -10,7 +10,7 @@ from attnflow.papers.signgd.experiments import BUILD
 from attnflow.papers.signgd.settings import Train
 from attnflow.papers.signgd.sizes import sizes
 from attnflow.training import Grid, Stage
-from attnflow.training.rules import Adam, GradientDescent, Rule, SignGD
+from attnflow.training.rules import trained_by
 
 
 def noisy_digits(setting: deep_settings.NoisyDigits) -> SystemExperiment:
@@ -36,9 +36,7 @@ def noisy_digits(setting: deep_settings.NoisyDigits) -> SystemExperiment:
         scaled=setting.rule == "signgd",
         precision=setting.precision,
     )
-    return _experiment(
-        setting, model, _rule(setting), setting.last_step, setting.records
-    )
+    return _experiment(setting, model, setting.rate, setting.last_step, setting.records)
 
 
 def stacked(setting: deep_settings.Stacked) -> SystemExperiment:
@@ -72,35 +70,25 @@ def stacked(setting: deep_settings.Stacked) -> SystemExperiment:
         network,
         SequenceTokens(task),
         BinaryLoss(),
-        scaled=setting.scaled,
+        scaled=setting.scaled and setting.rule == "signgd",
         precision=setting.precision,
     )
-    rule = SignGD(size.learning_rate)
     records = setting.steps // setting.every
-    return _experiment(setting, model, rule, setting.steps, records)
+    return _experiment(setting, model, size.learning_rate, setting.steps, records)
 
 
 def _experiment(
     setting: deep_settings.NoisyDigits | deep_settings.Stacked,
     model: DeepModel,
-    rule: Rule,
+    rate: float,
     steps: int,
     records: int,
 ) -> SystemExperiment:
+    rule = trained_by(setting, learning_rate=rate, steps=steps)
     return BUILD.system(
         setting,
         model=model,
-        stages=(Stage(rule, float(steps)),),
+        stages=(Stage(until=float(steps), **rule),),
         grid=Grid(stop=float(steps), count=records + 1),
         observables=setting.record,
-    )
-
-
-def _rule(setting: deep_settings.NoisyDigits) -> Rule:
-    if setting.rule == "adam":
-        return Adam(setting.rate, setting.beta1, setting.beta2, setting.epsilon)
-    return (
-        SignGD(setting.rate)
-        if setting.rule == "signgd"
-        else GradientDescent(setting.rate)
     )

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from attnflow.schema.declarations import Recipe
+from attnflow.schema.fields import Decay, NonNegative, Optimised, RuleName
 
 COURSE = ("loss", "accuracy", "test_loss", "test_accuracy")
 BORDER = (*COURSE, "attention_entropy", "attention_to_noise")
@@ -13,7 +14,7 @@ _DESCENT_RATES = ((0.0, 1.0), (0.45, 0.6), (0.65, 0.3), (0.85, 0.1))
 
 
 @dataclass(frozen=True)
-class NoisyDigits:
+class NoisyDigits(Optimised):
     """The two-layer transformer on patches of digits with noise on their border.
 
     - `scaled_snr` λ: images are multiplied by λ, and normal noise of standard deviation
@@ -22,8 +23,8 @@ class NoisyDigits:
       `pixels`: standardised by MNIST's mean and standard deviation (`standard`), from 0
       to 1 (`unit`) or from 0 to 255 (`bytes`).
     - `neurons` m_k = m_v; `sigma_0` (none: 0.1/√d); `heads`.
-    - `rule` with its `learning_rate` and `steps` (none: the paper's); `beta1`, `beta2`,
-      `epsilon` of Adam.
+    - `rule` with its `learning_rate` and `steps` (none: the paper's), and its options,
+      as `Optimised` has them.
     - `records`: how many records follow the one at step 0.
     """
 
@@ -38,11 +39,10 @@ class NoisyDigits:
     neurons: int = 10
     sigma_0: float | None = None
     heads: int = 1
-    rule: Literal["signgd", "adam", "gd"] = "signgd"
-    learning_rate: float | None = None
-    beta1: float = 0.9
-    beta2: float = 0.999
-    epsilon: float = 1e-15
+    rule: RuleName = "signgd"
+    beta1: Decay = 0.9
+    beta2: Decay = 0.999
+    epsilon: NonNegative = 1e-15
     steps: int | None = None
     records: int = 20
     precision: Literal["float64", "float32"] = "float64"
@@ -77,7 +77,7 @@ class NoisyDigits:
 
 
 @dataclass(frozen=True)
-class Stacked:
+class Stacked(Optimised):
     """Attention blocks below the two-layer transformer, trained with SignGD (B.6).
 
     - `layers` of attention, the last of which is that of the two-layer transformer;
@@ -98,7 +98,7 @@ class Stacked:
     reading: Literal["full", "damped", "mean", "factored", "large"] = "full"
     row: Literal["a", "b", "c", "d"] = "a"
     embed: int = 2000
-    learning_rate: float | None = None
+    rule: RuleName = "signgd"
     scaled: bool = True
     steps: int = 10
     every: int = 1

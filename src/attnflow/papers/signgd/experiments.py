@@ -14,7 +14,7 @@ from attnflow.papers.signgd.sizes import Sizes, sizes
 from attnflow.papers.signgd.stages.clock import steps_at
 from attnflow.papers.signgd.stages.formulas import late
 from attnflow.training import Grid, Stage
-from attnflow.training.rules import Adam, GradientDescent, Rule, SignGD
+from attnflow.training.rules import per_part, trained_by
 
 BUILD = Builder("signgd", "signgd2025")
 SYSTEMS = "attnflow.papers.signgd.systems"
@@ -23,6 +23,8 @@ SYSTEMS = "attnflow.papers.signgd.systems"
 def train(setting: settings.Train) -> Experiment:
     """Training of all weights together, on a random training set."""
     size = sizes(setting)
+    rule = trained_by(setting, learning_rate=size.learning_rate)
+    stage = Stage(until=float(setting.steps), **rule)
     return BUILD.experiment(
         setting,
         problem=Problem(Linear(setting.heads), Logistic()),
@@ -39,12 +41,10 @@ def train(setting: settings.Train) -> Experiment:
             disjoint=setting.supports == "disjoint",
         ),
         initial=_initial(size, learnable=setting.head == "learnable"),
-        stages=(Stage(_rule(setting, size), float(setting.steps)),),
+        stages=(stage,),
         grid=Grid(points=setting.recorded_steps),
-        observables=_recorded(setting),
-        # Gradient descent commutes with rotations: `auto` would choose a form without
-        # neurons.
-        form="coordinates" if _bare(setting) else setting.form,
+        observables=_recorded(setting, stage),
+        form=setting.form,
     )
 
 
@@ -70,33 +70,30 @@ def lattice(setting: settings.Lattice) -> Experiment:
             test_samples=setting.test_samples,
         ),
         initial=_initial(size, learnable=False),
-        stages=(Stage(SignGD(size.learning_rate, size.growth), steps),),
+        stages=(Stage(until=float(steps), **_growing(setting, size, steps)),),
         grid=Grid(stop=steps, count=setting.records),
         observables=setting.record,
         form=setting.form,
     )
 
 
-def _bare(setting: settings.Train) -> bool:
-    return setting.rule == "gd" and setting.form == "auto"
+def _growing(setting: settings.Lattice, size: Sizes, steps: float) -> dict[str, Any]:
+    rate, growth = size.learning_rate, size.growth
+    return trained_by(setting, learning_rate=rate, growth=growth, steps=steps)
 
 
-def _recorded(setting: settings.Train) -> tuple[str, ...]:
+def _recorded(setting: settings.Train, stage: Stage) -> tuple[str, ...]:
     """The observables to record, as far as the setting allows.
 
-    Those of tests need test samples, those of gradients a form other than `weights`.
+    Those of tests need test samples, those of gradients a form other than `weights`,
+    which rules need that decay or see a gradient as a whole.
     """
+    rules = per_part(stage.rule, stage.trains).values()
+    plain = any(rule.weight_decay or rule.sees != "entries" for rule in rules)
     left_out = () if setting.test_samples else ("test_",)
-    if setting.form == "weights":
+    if setting.form == "weights" or plain or stage.is_flow:
         left_out = (*left_out, "log_mean_", "zero_signs", "tied_signs", "signs_count")
     return tuple(name for name in setting.record if not name.startswith(left_out))
-
-
-def _rule(setting: settings.Train, size: Sizes) -> Rule:
-    rate = size.learning_rate
-    if setting.rule == "adam":
-        return Adam(rate, setting.beta1, setting.beta2, setting.epsilon)
-    return SignGD(rate) if setting.rule == "signgd" else GradientDescent(rate)
 
 
 def _initial(size: Sizes, *, learnable: bool) -> Initial:

@@ -14,6 +14,8 @@ from attnflow.schema.fields import (
     Decay,
     Duration,
     NonNegative,
+    Optimised,
+    RuleName,
     Size,
     Vast,
 )
@@ -37,7 +39,7 @@ COURSE = (
 
 
 @dataclass(frozen=True)
-class Train:
+class Train(Optimised):
     """W_Q, W_K and the value neurons trained together, on a random training set.
 
     - `row` of Table 3 and dimension `embed` d, which determine `samples` n, `support`
@@ -47,8 +49,8 @@ class Train:
       them); `classes`: n/2 samples of each label (`equal`), or random labels (`drawn`).
     - `supports`: `drawn` as in Definition 2.1, or `disjoint`, as the theory needs them.
     - `heads`; `head`: the linear layer `fixed` at ±1/m_v, or `learnable` from there.
-    - `rule` with its `learning_rate` (none: the paper's); `beta1`, `beta2`, `epsilon`
-      of Adam.
+    - `rule` with its `learning_rate` (none: the paper's) and its options, as
+      `Optimised` has them.
     - `steps`; records at each step up to `dense`, every `every` steps up to `fine`, and
       every `coarse` steps beyond.
     """
@@ -69,8 +71,7 @@ class Train:
     test_samples: Count = 500
     heads: Size = 1
     head: Literal["fixed", "learnable"] = "fixed"
-    rule: Literal["signgd", "adam", "gd"] = "signgd"
-    learning_rate: NonNegative | None = None
+    rule: RuleName = "signgd"
     beta1: Decay = 0.9
     beta2: Decay = 0.999
     epsilon: NonNegative = 1e-15
@@ -107,7 +108,7 @@ class Train:
 
 
 @dataclass(frozen=True)
-class Lattice:
+class Lattice(Optimised):
     """SignGD on disjoint supports of any size: only the norms of the noise matter.
 
     - `samples` n, `support` s, `sigma_p` (none: 2/√s), `sigma_0`, `key_neurons`,
@@ -126,7 +127,7 @@ class Lattice:
     sigma_0: NonNegative = 1e-8
     key_neurons: Size = 20
     value_neurons: Size = 20
-    learning_rate: NonNegative | None = None
+    rule: RuleName = "signgd"
     growth: NonNegative = 1e-3
     horizon: Duration = 6.0
     records: Count = 2001

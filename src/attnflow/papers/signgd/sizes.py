@@ -14,8 +14,10 @@ from attnflow.papers.signgd.settings import Lattice, Train
 
 Field = TypeVar("Field")
 
-RATES = {"signgd": 1e-4, "adam": 1e-4, "gd": 0.1}
-"""Learning rates of Appendix B.1, by optimiser."""
+RATES = {"gd": 0.1, "momentum": 0.1, "nesterov": 0.1}
+"""Learning rates of Appendix B.1, by optimiser: that of gradient descent, and"""
+RATE = 1e-4
+"""of SignGD and Adam, which every other rule takes too."""
 SUPPORT = {"a": 0.04, "b": 0.04, "c": 0.4, "d": 0.4}
 ORTHOGONAL = {"a": True, "b": False, "c": True, "d": False}
 STEPS_TO_NOISE = 1000
@@ -85,7 +87,7 @@ def _trained(fields: Fields) -> Sizes:
         key_neurons=_or(fields["key_neurons"], round(0.05 * embed)),
         value_neurons=_or(fields["value_neurons"], round(0.01 * embed)),
         orthogonal=_or(fields["orthogonal"], ORTHOGONAL[row]),
-        learning_rate=_or(fields["learning_rate"], RATES[fields["rule"]]),
+        learning_rate=_or(fields["learning_rate"], RATES.get(fields["rule"], RATE)),
     )
 
 

@@ -7,7 +7,7 @@ from attnflow.models.deep import ClassLoss, VisionTransformer
 from attnflow.papers.vit.deep_settings import DigitImage, Digits
 from attnflow.papers.vit.experiments import BUILD
 from attnflow.training import Grid, Reach, Stage
-from attnflow.training.rules import Adam
+from attnflow.training.rules import trained_by
 
 ALL = tuple(range(10))
 
@@ -41,7 +41,7 @@ def digits(setting: Digits) -> SystemExperiment:
     return BUILD.system(
         setting,
         model=model,
-        stages=(Stage(Adam(setting.learning_rate), _end(setting)),),
+        stages=(Stage(until=_end(setting), **trained_by(setting)),),
         grid=Grid(stop=float(setting.steps), count=setting.records + 1),
         observables=setting.record,
     )

@@ -4,22 +4,23 @@ from dataclasses import dataclass
 from typing import Literal
 
 from attnflow.schema.declarations import Recipe
+from attnflow.schema.fields import NonNegative, Optimised, RuleName
 
 COURSE = ("loss", "accuracy", "test_loss", "test_accuracy", "attention_to_noise")
 
 
 @dataclass(frozen=True)
-class Digits:
+class Digits(Optimised):
     """A vision transformer on digits with noise on their border.
 
     - `snr`: images times SNR/(1 + SNR), and normal noise times 1/(1 + SNR) on a border
       of width `border`; all ten digits, `samples` N of them, in patches of `patch`
       pixels a side; `test_samples` of the test set.
     - `layers` of attention with `heads`, of `width`; `hidden` ReLU neurons.
-    - Adam with `learning_rate`, on batches of `batch`, until the loss of the whole
-      training set, evaluated every `look` steps, is at most `target`, and for at most
-      `steps`; with `target` 0 for all of them. `records` after the initial one, evenly
-      spaced over `steps`.
+    - Adam, or another `rule` of `Optimised`, with `learning_rate`, on batches of
+      `batch`, until the loss of the whole training set, evaluated every `look` steps,
+      is at most `target`, and for at most `steps`; with `target` 0 for all of them.
+      `records` after the initial one, evenly spaced over `steps`.
     """
 
     snr: float = 1.0
@@ -31,7 +32,8 @@ class Digits:
     heads: int = 4
     width: int = 32
     hidden: int = 64
-    learning_rate: float = 3e-3
+    rule: RuleName = "adam"
+    learning_rate: NonNegative = 3e-3
     batch: int = 64
     target: float = 0.05
     look: int = 100

@@ -12,7 +12,7 @@ from attnflow.models.problem import Linear, Logistic, Problem
 from attnflow.papers.vit import settings
 from attnflow.papers.vit.sizes import Sizes, sizes
 from attnflow.training import Grid, Reach, Stage
-from attnflow.training.rules import Flow, GradientDescent
+from attnflow.training.rules import trained_by
 
 BUILD = Builder("vit", "vit2024")
 
@@ -23,7 +23,6 @@ def train(setting: settings.Train) -> Experiment:
     return _experiment(
         setting,
         size,
-        rule=GradientDescent(size.learning_rate),
         task=_task(
             setting,
             size,
@@ -47,12 +46,10 @@ def theory(setting: settings.Theory) -> Experiment:
     With ‖w_O‖ = 1 fixed, only the vector W_V w_O enters.
     """
     size = sizes(setting)
-    flows = setting.rule == "flow"
     return _experiment(
         setting,
         size,
-        rule=Flow(interpolate=True) if flows else GradientDescent(size.learning_rate),
-        unit=setting.rate * size.least if flows else 1.0,
+        unit=setting.rate * size.least if size.flow else 1.0,
         task=_task(setting, size, draw="sampled"),
         initial=Initial(
             setting.key_width,
@@ -134,12 +131,12 @@ def _experiment(
     setting: settings.Train | settings.Theory,
     size: Sizes,
     *,
-    rule: GradientDescent | Flow,
     task: NoisyPatchesTask,
     initial: Initial,
     unit: float = 1.0,
 ) -> Experiment:
-    """Training by a rule, whose `unit` of time is that of steps and records."""
+    """Training by the setting's rule, whose `unit` is that of steps and records."""
+    rule = trained_by(setting, learning_rate=size.learning_rate, interpolate=True)
     # A flow's crossing is known to 1e-13 of its time: its end is beyond ε, not above.
     level = size.target * (1 - 1e-9 * size.flow)
     until = Reach("loss", level, setting.steps * unit, "down")
@@ -147,7 +144,7 @@ def _experiment(
     return BUILD.experiment(
         setting,
         problem=Problem(Linear(1), Logistic()),
-        stages=(Stage(rule, until),),
+        stages=(Stage(until=until, **rule),),
         grid=Grid(points=tuple(unit * step for step in recorded_steps(setting))),
         observables=tuple(n for n in setting.record if not n.startswith(left_out)),
         form=setting.form,

@@ -13,6 +13,7 @@ from attnflow.schema.fields import (
     Count,
     NonNegative,
     Number,
+    Optimised,
     Positive,
     Probability,
     Real,
@@ -28,7 +29,7 @@ COURSE = (*END, "label", "margin", "score", "pair_value", "attention")
 
 
 @dataclass(frozen=True)
-class Train:
+class Train(Optimised):
     """Setting of Section 6 and Appendix A: W_Q, W_K and W_V trained until L_S ≤ ε.
 
     - `samples` N of `length` M tokens in `embed` d coordinates; `sigma_p` of weak and
@@ -40,7 +41,8 @@ class Train:
       expectation (None: that of the reading).
     - `law` of the weights: PyTorch's `uniform`, or `normal` of the same variance;
       `sigma_h`, `sigma_v`: their standard deviations (None: PyTorch's over 16).
-    - `learning_rate` η, `target` ε, at most `steps`.
+    - `rule` and its options, as `Optimised` has them, with the `learning_rate` η;
+      `target` ε, at most `steps`.
     - `classes`, `cells`, `draw`, `room`: as in `attnflow.data.noisy_patches`.
     - `delta` of the formulas' log(6N²M²/δ).
     - Records are taken at every step up to `dense`, then at `records` steps evenly
@@ -93,7 +95,7 @@ class Train:
 
 
 @dataclass(frozen=True)
-class Theory:
+class Theory(Optimised):
     """Setting at the sizes of Condition 4.1, where only Gram matrices are computed.
 
     Units are those of the weak noise, σ_p² d = 1, and ‖w_O‖ = 1. With
@@ -104,7 +106,7 @@ class Theory:
       requires).
     - `rate`: η = rate · m. The condition requires d_h^−½, which takes √d_h/ε steps.
     - `rule`: gradient descent, or its limit at small η, the `flow`, whose time is ηt:
-      then `rate` is the unit in which `steps` and records are counted.
+      then `rate` is the unit in which `steps` and records are counted; or any other.
     - `spread`: σ_h² = m d_h^−½ log(6N²M²/δ)^−spread; the condition requires 3/2 to 2.
     - `values`: σ_V = values · m^½ d_h^−¼; at most 1.
     - `target` ε, at most `steps`; `delta` δ; records as in `Train`.
@@ -117,7 +119,6 @@ class Theory:
     strength: Positive = 2000.0
     ratio: Positive | None = None
     rate: NonNegative = 0.01
-    rule: Literal["gd", "flow"] = "gd"
     spread: NonNegative = 1.75
     values: Real = 0.1
     target: Positive = 0.05
@@ -170,7 +171,7 @@ class Updates:
 
 
 @dataclass(frozen=True)
-class Map:
+class Map(Optimised):
     """Setting of Figure 1's map: a cell for every number of samples and every SNR.
 
     SNRs are evenly spaced from `snr_low` to `snr_high`. Cells of one seed share their

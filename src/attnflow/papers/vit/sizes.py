@@ -104,6 +104,7 @@ def _trained(fields: Fields) -> Sizes:
         sigma_h=_or(fields["sigma_h"], default),
         sigma_v=_or(fields["sigma_v"], default),
         trained=readout.endswith("trained"),
+        flow=fields.get("rule") == "flow",
     )
 
 

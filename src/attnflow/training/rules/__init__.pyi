@@ -11,11 +11,16 @@ from .names import rule_named as rule_named
 from .names import rule_of as rule_of
 from .names import schedule_named as schedule_named
 from .names import split as split
+from .names import trained_by as trained_by
+from .records import AbstractDescent as AbstractDescent
 from .records import Adam as Adam
+from .records import AdamW as AdamW
 from .records import Flow as Flow
 from .records import GradientDescent as GradientDescent
+from .records import Lion as Lion
 from .records import Momentum as Momentum
 from .records import Muon as Muon
+from .records import Nesterov as Nesterov
 from .records import NormalisedDescent as NormalisedDescent
 from .records import SignGD as SignGD
 from .records import is_zero as is_zero

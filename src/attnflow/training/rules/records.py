@@ -1,9 +1,14 @@
 """Rules as plain records: gradient flow, and descents.
 
-Gradient descent, momentum, Adam and SignGD see each entry of a gradient alone;
-normalised descent sees its length and Muon its matrices. The last two commute with
-rotations. A form in coordinates of its own must give lengths and matrices as plain
-weights have them; rules are then followed exactly.
+Gradient descent, momentum, Adam, SignGD and Lion see each entry of a gradient alone;
+normalised descent and clipping see its length and Muon its matrices. Lengths and
+matrices commute with rotations. A form in coordinates of its own must give them as
+plain weights have them; rules are then followed exactly.
+
+Every rule has a `weight_decay` λ. It stands inside the gradient, `∇L + λ θ`, for
+momentum and Adam, as in PyTorch; all others shrink weights beside their update, by
+`learning_rate · λ · θ`. Every descent has a `clip`: gradients by all parts whose rules
+clip are shortened together to this length before anything else, where they are longer.
 """
 
 from collections.abc import Sequence
@@ -22,10 +27,29 @@ from attnflow.training.rules.schedules import AbstractSchedule
 Sees = Literal["entries", "length", "matrices"]
 
 
-class AbstractPaced:
-    """A rule whose learning rate follows a schedule, if it has one."""
+class AbstractDescent:
+    """A rule of steps: what all of them have.
 
+    `decays_apart` says that decay stands beside the update, and not in the gradient.
+    """
+
+    learning_rate: float
     schedule: AbstractSchedule | None
+    weight_decay: float
+    clip: float
+    decays_apart: ClassVar[bool] = True
+    looks_at: ClassVar[Sees] = "entries"
+
+    def __post_init__(self) -> None:
+        check_positive("learning_rate", self.learning_rate)
+        check_not_negative("weight_decay", self.weight_decay)
+        check_not_negative("clip", self.clip)
+
+    @property
+    def sees(self) -> Sees:
+        """What the rule needs to know of the weights; to clip takes a length."""
+        clips = not is_zero(self.clip) and self.looks_at == "entries"
+        return "length" if clips else self.looks_at
 
     def pace(self, step: Array) -> Array | float:
         """By how much the learning rate is multiplied at a step."""
@@ -90,6 +114,7 @@ class Flow:
     - `interpolate`: record between steps by the solver's interpolant, which is of
       lower order (1e-11 where steps are good to 1e-15), instead of stepping onto
       every recorded time.
+    - `weight_decay`: λ of `dθ/dt = −∇L(θ) − λ θ`.
     """
 
     rtol: float = 1e-10
@@ -99,6 +124,7 @@ class Flow:
     solver: Literal["dopri8", "tsit5"] = "dopri8"
     max_steps: int = 200_000
     interpolate: bool = False
+    weight_decay: float = 0.0
     name: ClassVar[str] = "gradient flow"
     equivariant: ClassVar[bool] = True
     sees: ClassVar[Sees] = "entries"
@@ -109,23 +135,22 @@ class Flow:
         check_positive("atol", self.atol)
         check_positive("scale", self.scale)
         check_positive("max_steps", self.max_steps)
+        check_not_negative("weight_decay", self.weight_decay)
         check_known("clock", self.clock, ("linear", "log"))
         check_known("solver", self.solver, ("dopri8", "tsit5"))
 
 
 @dataclass(frozen=True)
-class GradientDescent(AbstractPaced):
-    """`θ ← θ − learning_rate · ∇L(θ)`."""
+class GradientDescent(AbstractDescent):
+    """`θ ← θ − learning_rate · (∇L(θ) + weight_decay · θ)`."""
 
     learning_rate: float
     schedule: AbstractSchedule | None = None
+    weight_decay: float = 0.0
+    clip: float = 0.0
     name: ClassVar[str] = "gradient descent"
     equivariant: ClassVar[bool] = True
-    sees: ClassVar[Sees] = "entries"
     memoryless: ClassVar[bool] = True
-
-    def __post_init__(self) -> None:
-        check_positive("learning_rate", self.learning_rate)
 
     def transformation(self) -> optax.GradientTransformation:
         """The update per unit of learning rate, up to its sign."""
@@ -133,7 +158,7 @@ class GradientDescent(AbstractPaced):
 
 
 @dataclass(frozen=True)
-class Momentum(AbstractPaced):
+class Momentum(AbstractDescent):
     """`u ← momentum · u + ∇L(θ) + weight_decay · θ`, `θ ← θ − learning_rate · u`."""
 
     learning_rate: float
@@ -141,41 +166,54 @@ class Momentum(AbstractPaced):
     weight_decay: float = 0.0
     nesterov: bool = False
     schedule: AbstractSchedule | None = None
+    clip: float = 0.0
     name: ClassVar[str] = "momentum"
     equivariant: ClassVar[bool] = True
-    sees: ClassVar[Sees] = "entries"
     memoryless: ClassVar[bool] = False
+    decays_apart: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
-        check_positive("learning_rate", self.learning_rate)
+        super().__post_init__()
         check_fraction("momentum", self.momentum)
-        check_not_negative("weight_decay", self.weight_decay)
 
     def transformation(self) -> optax.GradientTransformation:
         """The update per unit of learning rate, up to its sign."""
         trace = optax.trace(decay=self.momentum, nesterov=self.nesterov)
-        if is_zero(self.weight_decay):
-            # Adding zero times θ would read θ once more, which large tables feel.
-            return trace
-        return optax.chain(optax.add_decayed_weights(self.weight_decay), trace)
+        return _decayed(self, trace)
 
 
 @dataclass(frozen=True)
-class Adam(AbstractPaced):
-    """Adam with bias correction: `θ ← θ − learning_rate · m̂ / (sqrt(v̂) + epsilon)`."""
+class Nesterov(Momentum):
+    """`Momentum` that looks ahead: `θ ← θ − learning_rate · (g + momentum · u)`.
+
+    With `g = ∇L(θ) + weight_decay · θ`, which u has taken up already.
+    """
+
+    nesterov: bool = True
+    name: ClassVar[str] = "Nesterov momentum"
+
+
+@dataclass(frozen=True)
+class Adam(AbstractDescent):
+    """Adam with bias correction: `θ ← θ − learning_rate · m̂ / (sqrt(v̂) + epsilon)`.
+
+    Its moments are those of `∇L(θ) + weight_decay · θ`.
+    """
 
     learning_rate: float
     beta1: float = 0.9
     beta2: float = 0.999
     epsilon: float = 1e-8
     schedule: AbstractSchedule | None = None
+    weight_decay: float = 0.0
+    clip: float = 0.0
     name: ClassVar[str] = "Adam"
     equivariant: ClassVar[bool] = False
-    sees: ClassVar[Sees] = "entries"
     memoryless: ClassVar[bool] = False
+    decays_apart: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
-        check_positive("learning_rate", self.learning_rate)
+        super().__post_init__()
         check_not_negative("epsilon", self.epsilon)
         for name in ("beta1", "beta2"):
             check_fraction(name, getattr(self, name))
@@ -188,12 +226,71 @@ class Adam(AbstractPaced):
     def transformation(self) -> optax.GradientTransformation:
         """The update per unit of learning rate, up to its sign."""
         plain = optax.scale_by_adam(self.beta1, self.beta2, self.epsilon)
-        return _still_where_nothing_pulls(plain) if self.bare else plain
+        if self.bare:
+            plain = _still_where_nothing_pulls(plain)
+        return _decayed(self, plain)
 
 
 @dataclass(frozen=True)
-class SignGD:
-    """`θ ← θ − learning_rate · sgn(∇L(θ))`, with `sgn(0) = 0`.
+class AdamW(Adam):
+    """Adam whose decay stands beside its update.
+
+    `θ ← θ − learning_rate · (m̂ / (sqrt(v̂) + epsilon) + weight_decay · θ)`, with the
+    moments of the gradient alone.
+    """
+
+    weight_decay: float = 0.01
+    name: ClassVar[str] = "AdamW"
+    decays_apart: ClassVar[bool] = True
+
+
+@dataclass(frozen=True)
+class Lion(AbstractDescent):
+    """The sign of a mean: `θ ← θ − learning_rate · (sgn(c) + weight_decay · θ)`.
+
+    With `c = beta1 · m + (1 − beta1) · ∇L(θ)`, and then
+    `m ← beta2 · m + (1 − beta2) · ∇L(θ)`.
+
+    ??? cite "Chen et al., Symbolic discovery of optimization algorithms, 2023"
+    """
+
+    learning_rate: float
+    beta1: float = 0.9
+    beta2: float = 0.99
+    schedule: AbstractSchedule | None = None
+    weight_decay: float = 0.0
+    clip: float = 0.0
+    name: ClassVar[str] = "Lion"
+    equivariant: ClassVar[bool] = False
+    memoryless: ClassVar[bool] = False
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        for name in ("beta1", "beta2"):
+            check_fraction(name, getattr(self, name))
+
+    def transformation(self) -> optax.GradientTransformation:
+        """The update per unit of learning rate, up to its sign."""
+
+        def sign(gradient: Array, memory: Array) -> Array:
+            return _sign(self.beta1 * memory + (1 - self.beta1) * gradient)
+
+        def mean(gradient: Array, memory: Array) -> Array:
+            return self.beta2 * memory + (1 - self.beta2) * gradient
+
+        def update(
+            updates: optax.Updates,
+            state: optax.OptState,
+            params: optax.Params | None = None,
+        ) -> tuple[optax.Updates, optax.OptState]:
+            return tuple(jax.tree.map(f, updates, state) for f in (sign, mean))  # pyright: ignore[reportReturnType] # there are two
+
+        return optax.GradientTransformation(_zeros, update)
+
+
+@dataclass(frozen=True)
+class SignGD(AbstractDescent):
+    """`θ ← θ − learning_rate · (sgn(∇L(θ)) + weight_decay · θ)`, with `sgn(0) = 0`.
 
     With `growth` g, the rate grows by the factor `1 + g` with every step after the
     first 1/g: steps are then about g times the time `τ = Σ rates` that has passed.
@@ -202,13 +299,14 @@ class SignGD:
     learning_rate: float
     growth: float = 0.0
     schedule: AbstractSchedule | None = None
+    weight_decay: float = 0.0
+    clip: float = 0.0
     name: ClassVar[str] = "SignGD"
     equivariant: ClassVar[bool] = False
-    sees: ClassVar[Sees] = "entries"
     memoryless: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
-        check_positive("learning_rate", self.learning_rate)
+        super().__post_init__()
         if not 0 <= self.growth < 1:
             raise ValueError(
                 f"growth is {self.growth}: it must lie in [0, 1). Use growth=0.001, or "
@@ -217,7 +315,7 @@ class SignGD:
 
     def pace(self, step: Array) -> Array | float:
         """By how much the learning rate is multiplied at a step."""
-        planned = 1.0 if self.schedule is None else self.schedule(step)
+        planned = super().pace(step)
         if is_zero(self.growth):
             return planned
         late = jnp.maximum(step - 1 / self.growth, 0.0)
@@ -229,25 +327,28 @@ class SignGD:
 
 
 @dataclass(frozen=True)
-class NormalisedDescent(AbstractPaced):
-    """`θ ← θ − learning_rate · ∇L(θ) / |∇L(θ)|`, with the length of the whole gradient.
+class NormalisedDescent(AbstractDescent):
+    """`θ ← θ − learning_rate · (∇L(θ) / |∇L(θ)| + weight_decay · θ)`.
 
-    Where parts have rates of their own, it is still the length of the gradient by all
-    parts that this kind of rule moves. A gradient of zero moves nothing. The size of
-    the loss drops out, so that steps do not shrink with it, however small it becomes;
-    with an `epsilon`, which is added to the length, they do where gradients reach it.
+    The length is that of the whole gradient, which `clip` does not change. Where parts
+    have rates of their own, it is still that of the gradient by all parts that this
+    kind of rule moves. A gradient of zero moves nothing. The size of the loss drops
+    out, so that steps do not shrink with it, however small it becomes; with an
+    `epsilon`, which is added to the length, they do where gradients reach it.
     """
 
     learning_rate: float
     schedule: AbstractSchedule | None = None
     epsilon: float = 0.0
+    weight_decay: float = 0.0
+    clip: float = 0.0
     name: ClassVar[str] = "normalised gradient descent"
     equivariant: ClassVar[bool] = True
     memoryless: ClassVar[bool] = True
-    sees: ClassVar[Sees] = "length"
+    looks_at: ClassVar[Sees] = "length"
 
     def __post_init__(self) -> None:
-        check_positive("learning_rate", self.learning_rate)
+        super().__post_init__()
         check_not_negative("epsilon", self.epsilon)
 
     def transformation(self) -> optax.GradientTransformation:
@@ -256,7 +357,7 @@ class NormalisedDescent(AbstractPaced):
 
 
 @dataclass(frozen=True)
-class Muon(AbstractPaced):
+class Muon(AbstractDescent):
     """Momentum whose matrices are replaced by orthogonal ones before each step.
 
     With `u ← momentum · u + G` for the gradient G of a matrix (and `G + momentum · u`
@@ -290,13 +391,14 @@ class Muon(AbstractPaced):
     coefficients: tuple[float, float, float] = (3.4445, -4.7750, 2.0315)
     cutoff: float = 1e-9
     schedule: AbstractSchedule | None = None
+    clip: float = 0.0
     name: ClassVar[str] = "Muon"
     equivariant: ClassVar[bool] = True
     memoryless: ClassVar[bool] = False
-    sees: ClassVar[Sees] = "matrices"
+    looks_at: ClassVar[Sees] = "matrices"
 
     def __post_init__(self) -> None:
-        check_positive("learning_rate", self.learning_rate)
+        super().__post_init__()
         check_positive("cutoff", self.cutoff)
         check_fraction("momentum", self.momentum)
         check_known("orthogonal", self.orthogonal, ("newton-schulz", "exact"))
@@ -304,7 +406,6 @@ class Muon(AbstractPaced):
             raise ValueError(
                 f"iterations is {self.iterations}: use 1 or more, such as 5."
             )
-        check_not_negative("weight_decay", self.weight_decay)
 
     def transformation(self) -> optax.GradientTransformation:
         """The momentum, whose matrices `orthogonalised` then replaces."""
@@ -354,6 +455,24 @@ def _unit(matrix: Array) -> Array:
     even = matrix / jnp.where(top > 0, top, 1.0)
     size = jnp.sqrt((even**2).sum(axis=(-2, -1), keepdims=True))
     return even / jnp.where(size > 0, size, 1.0)
+
+
+def _decayed(
+    rule: AbstractDescent, transformation: optax.GradientTransformation
+) -> optax.GradientTransformation:
+    """What a rule makes of gradients with decay in them."""
+    if rule.decays_apart or is_zero(rule.weight_decay):
+        # Adding zero times θ would read θ once more, which large tables feel.
+        return transformation
+    return optax.chain(optax.add_decayed_weights(rule.weight_decay), transformation)
+
+
+def _zeros(params: optax.Params) -> optax.OptState:
+    return jax.tree.map(_zero, params)
+
+
+def _zero(weight: Array) -> Array:
+    return jnp.zeros(weight.shape, weight.dtype)  # pyright: ignore[reportUnknownMemberType] # JAX leaves types of devices open
 
 
 def _still_where_nothing_pulls(

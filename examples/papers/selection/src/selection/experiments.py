@@ -70,7 +70,11 @@ def train(setting: Selection, task: af.Task | None = None) -> af.Experiment:
         task=af.PromptQuery(task or SelectionTask(setting)),
         problem=af.Problem(af.Linear(), af.Logistic()),
         initial=af.Initial(
-            setting.embed, 3**-0.5, law="uniform", query_omega=0.0, draw="weights"
+            setting.embed,
+            3**-0.5,
+            law="uniform",
+            draw="weights",
+            scores=af.Scores(queries=0.0),
         ),
         stages=(
             af.Stage(

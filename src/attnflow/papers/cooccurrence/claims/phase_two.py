@@ -80,7 +80,7 @@ def _spread(run: xr.Dataset) -> xr.DataArray:
     kinds = [("mu1" in w) + 2 * ("mu2" in w) for w in words]
     margin = run["margin"]
     # logaddexp warns where an argument is NaN.
-    logs = np.maximum(margin, 0.0) + np.log1p(np.exp(-abs(margin)))
+    logs = margin.clip(min=0.0) + np.log1p(np.exp(-abs(margin)))
     groups = logs.assign_coords(sample=kinds).groupby("sample")
     # A NaN among the margins of a type is one of its extent too.
     return np.exp(groups.max(skipna=False) - groups.min(skipna=False))

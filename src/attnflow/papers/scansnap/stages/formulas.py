@@ -68,14 +68,15 @@ def scale_of(setting: Setting) -> float:
 
 def pace(setting: Setting) -> float:
     """Flow time per unit of the run's time."""
-    if setting.get("optimiser") == "momentum":
+    if setting.get("rule") in ("momentum", "nesterov"):
         return 1 / (1 - setting["momentum"])
     return 1.0
 
 
 def formula_times(setting: Setting) -> dict[str, float]:
-    """Times of stages by name; none for Adam, whose steps are no flow time."""
-    if not setting.get("value_rate") or setting.get("optimiser") == "adam":
+    """Times of stages by name; none for rules whose steps are no flow time."""
+    follows = setting.get("rule", "flow") in ("flow", "gd", "momentum", "nesterov")
+    if not setting.get("value_rate") or not follows:
         return {}
     decoder = _decoder(setting)
     times = {

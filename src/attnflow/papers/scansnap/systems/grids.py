@@ -129,7 +129,7 @@ def _part(
         classes_per_query=2,
         score_rate=rate,
         value_rate=parts.ratio * rate,
-        optimiser="momentum" if momentum else "descent",
+        rule="momentum" if momentum else "gd",
         momentum=parts.momentum,
         length=parts.length if batches else None,
         batch=parts.batch,

@@ -108,9 +108,12 @@ class ScalarExperimentModel:
 
     def refuses(self, rules: Sequence[Rule]) -> str | None:
         """Why these rules cannot be used; `None` for a flow."""
-        if all(isinstance(rule, Flow) for rule in rules):
+        if all(isinstance(rule, Flow) and not rule.weight_decay for rule in rules):
             return None
-        return "The scalar model is a function of time: use a Flow."
+        return (
+            "The scalar model is a function of time: use a flow without "
+            "weight decay (rule=flow)."
+        )
 
     def form(self) -> tuple[str, str]:
         """Name of the form, and the reason for it."""
