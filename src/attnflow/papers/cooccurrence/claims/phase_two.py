@@ -74,13 +74,16 @@ def _value_rates(run: xr.Dataset) -> xr.DataArray:
     return signed(run["value_self_score_rate"], VALUES) / run["loss"]
 
 
+def _softplus(x: np.ndarray) -> np.ndarray:
+    """log(1 + eˣ); NumPy's logaddexp warns where an argument is NaN."""
+    return np.maximum(x, 0.0) + np.log1p(np.exp(-abs(x)))
+
+
 def _spread(run: xr.Dataset) -> xr.DataArray:
     """Largest g_i / g_j within a type, by type."""
     words = [str(name).split() for name in run["sample"].values]
     kinds = [("mu1" in w) + 2 * ("mu2" in w) for w in words]
-    margin = run["margin"]
-    # logaddexp warns where an argument is NaN.
-    logs = margin.clip(min=0.0) + np.log1p(np.exp(-abs(margin)))
+    logs = xr.apply_ufunc(_softplus, run["margin"])
     groups = logs.assign_coords(sample=kinds).groupby("sample")
     # A NaN among the margins of a type is one of its extent too.
     return np.exp(groups.max(skipna=False) - groups.min(skipna=False))
