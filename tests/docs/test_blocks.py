@@ -21,7 +21,6 @@ from tests.docs.blocks import (
 
 # Pages whose blocks are run by tests of their own, which know what they are parts of.
 ELSEWHERE = {
-    "README.md": "tests/test_readme.py",
     "docs/parts.md": "tests/test_parts_page.py",
     "docs/your-own-paper.md": "tests/cli/scaffold",
 }
