@@ -349,8 +349,7 @@ def _quotient(
     test: Sequences | None,
     key: Key,
 ) -> tuple[Form, State]:
-    squares = np.repeat(np.square(initial.scales), symmetry.size)
-    eye = squares * np.eye(2 * symmetry.size)
+    eye = np.square(initial.scale_by_column(symmetry.size)) * np.eye(2 * symmetry.size)
     state = on_device(np.tile(eye, (symmetry.blocks, 1, 1)))
     part, values = initial.values.sampled(
         1, symmetry.size, gram=True, key=key, draw="expected"

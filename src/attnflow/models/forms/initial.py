@@ -137,6 +137,10 @@ class Initial:
             self.omega if scale is None else scale for scale in (own.keys, own.queries)
         )
 
+    def scale_by_column(self, rank: int) -> float | np.ndarray:
+        """ω of keys and then of queries for so many columns each; one where alike."""
+        return self.omega if self.scores is None else np.repeat(self.scales, rank)
+
     @property
     def is_alike(self) -> bool:
         """Whether keys and queries begin alike."""
@@ -218,10 +222,13 @@ def draw_weights(initial: Initial, heads: int, embed: int, *, key: Key) -> Drawn
         raise ValueError("There are no weights at infinite width: give a finite one.")
     shape = (heads, initial.width, embed)
     drawn: DrawnWeights = {}
+    common = initial.omega / np.sqrt(initial.width)
     for name, omega, mine in zip(
         ("W_K", "W_Q"), initial.scales, (key_k, key_q), strict=True
     ):
-        scale = omega / np.sqrt(initial.width)
+        # One number where there is one, which a page's set-up recognises as such.
+        alike = initial.scores is None
+        scale = common if alike else omega / np.sqrt(initial.width)
         given = None if initial.scores is None else initial.scores.of(name)
         if given is not None and given.shape != shape:
             raise ValueError(

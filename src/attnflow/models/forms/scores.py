@@ -303,7 +303,7 @@ def score_factor(
 
     At infinite width every draw is as expected.
     """
-    omega = np.repeat(initial.scales, rank)
+    omega = initial.scale_by_column(rank)
     if initial.width == "infinite" or draw != "bartlett":
         return omega * np.tile(np.eye(2 * rank), (heads, 1, 1))
     factor = bartlett_factor(initial.width, 2 * rank, heads, key=key)
