@@ -124,10 +124,14 @@ def test_an_interrupt_during_its_import_is_an_interrupt(site, swallowed):
         code += "\nexcept KeyboardInterrupt:\n    raise SystemExit(1)\n"
     name = f"interrupted_{swallowed}".lower()
     site(name, code)
-    before = signal.getsignal(signal.SIGINT)
-    with pytest.raises(KeyboardInterrupt):
-        paper(name)
-    assert signal.getsignal(signal.SIGINT) is before
+    # Processes of pytest-xdist ignore it.
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            paper(name)
+        assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 def test_single_letters_are_ours(site):

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from attnflow.site.pages.formulas import mathematics
+from attnflow.figures.formulas import mathematics
 
 # Signs that Markdown would read inside the HTML that `mathematics` gives.
 _SIGNS = str.maketrans({"*": "&#42;", "|": "&#124;", "`": "&#96;", "_": "&#95;"})
