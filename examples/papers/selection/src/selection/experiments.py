@@ -64,17 +64,16 @@ class SelectionTask(af.Task):
         return sequences(x, np.where(wrong, -label, label), nu, wrong)
 
 
+PROMPT = af.Scores(queries=0.0)
+
+
 def train(setting: Selection, task: af.Task | None = None) -> af.Experiment:
     return BUILD.experiment(
         setting,
         task=af.PromptQuery(task or SelectionTask(setting)),
         problem=af.Problem(af.Linear(), af.Logistic()),
         initial=af.Initial(
-            setting.embed,
-            3**-0.5,
-            law="uniform",
-            draw="weights",
-            scores=af.Scores(queries=0.0),
+            setting.embed, 3**-0.5, law="uniform", draw="weights", scores=PROMPT
         ),
         stages=(
             af.Stage(
