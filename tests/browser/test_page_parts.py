@@ -37,7 +37,7 @@ def explorer(plain, context, tmp_path):
         "maps": [{**MAP, "id": "map-loss", "title": "Loss over ω"}],
         "claims": [*experiment["claims"], claim],
         "conserved": [conserved],
-        "agreement": {"loss": 2e-15, "tolerance": 1e-12, "settings": 4},
+        "agreement": {"loss": 2e-15, "tolerance": 1e-12},
     }
     document = {**plain, "experiments": [{**experiment, **parts}]}
     place = tmp_path / "parts.html"

@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from importlib.metadata import version
+from importlib.util import find_spec
 from typing import Any
 
 from attnflow.browser.explorer import knobs
@@ -51,19 +52,20 @@ def document(
     several = len(recipes) > 1
     budget = BUDGET // len(recipes) if several else BUDGET
     pool = Pool()
-    experiments, missing = [], []
+    experiments, missing, first = [], [], None
     for recipe in recipes:
         chosen = replace(recipe, setting=recipe.with_overrides(overrides or {}))
         try:
             writer = _Writer(paper, chosen, pool, budget=budget, choices=not several)
             experiments.append(writer.json(most))
+            first = first or writer.experiment
         except Unsupported as error:
             if ids is not None:
                 raise
             missing.append({"id": recipe.id, "title": recipe.title, "why": str(error)})
     if not experiments:
         raise Unsupported(f"No experiment of {paper.slug} can be played in a page.")
-    return {
+    whole = {
         "version": VERSION,
         "attnflow": version("attnflow"),
         "paper": _paper_json(paper),
@@ -72,6 +74,11 @@ def document(
         "experiments": experiments,
         "missing": missing,
     }
+    if first is not None and not several and find_spec("wasmtime"):
+        from attnflow.browser.explorer.replay import agreement
+
+        experiments[0]["agreement"] = agreement(whole, first)
+    return whole
 
 
 def _paper_json(paper: Paper) -> Json:

@@ -1,6 +1,6 @@
-"""A document played by wasmtime: what `player.js` does, in Python, for tests.
+"""A document played by wasmtime: what `player.js` does, in Python.
 
-All that is read is the document, so that a page plays what is tested here.
+All that is read is the document, so that a page plays what is tested and measured here.
 """
 
 import base64
@@ -11,11 +11,16 @@ import numpy as np
 
 from attnflow.browser.host import Instance
 from attnflow.browser.simulate import Simulation
+from attnflow.experiments import run
+from attnflow.experiments.record import Trained
 from attnflow.schema.dataset import Outcome
+from attnflow.training.rules import Flow
 from attnflow.training.stages import Grid
 from attnflow.training.system import CODES
 
 Json = dict[str, Any]
+DESCENTS = 1e-12
+"""How near descents must be; flows, to ten times their tolerance."""
 
 
 class NotOffered(ValueError):
@@ -203,6 +208,29 @@ class _StagePlayer:
     def _read(self, field: Json) -> np.ndarray:
         heap = self.instance.integers if field["integer"] else self.instance.heap
         return heap[_cells(field)].astype(float)
+
+
+def agreement(document: Json, experiment: Trained) -> Json:
+    """The distance of what a page plays from `run`, at the setting it begins with.
+
+    By observable, the largest difference over all records and the largest entry.
+    """
+    mine = Replay(document).play({"seed": 0})
+    theirs = run(experiment, seeds=(0,)).isel(seed=0)
+    rule = experiment.stages[0].rule
+    tolerance = 10 * rule.rtol if isinstance(rule, Flow) else DESCENTS
+    return {
+        "tolerance": tolerance,
+        **{
+            name: _distance(rows, theirs[name].values)
+            for name, rows in mine.rows.items()
+        },
+    }
+
+
+def _distance(rows: np.ndarray, expected: np.ndarray) -> float:
+    size = np.nanmax(np.abs(expected), initial=0.0)
+    return float(np.nanmax(np.abs(rows - expected), initial=0.0) / (size or 1.0))
 
 
 def _cells(item: Json) -> slice:

@@ -163,7 +163,7 @@ def _exact(experiment: Json) -> Markup:
     agreement = experiment["agreement"]
     if agreement is None:
         return text
-    worst = {k: v for k, v in agreement.items() if k not in ("tolerance", "settings")}
+    worst = {k: v for k, v in agreement.items() if k != "tolerance"}
     rows = Markup("").join(
         Markup("<tr><th scope='row'>{}</th><td class='num'>{:.1e}</td></tr>").format(
             name, value
@@ -171,11 +171,12 @@ def _exact(experiment: Json) -> Markup:
         for name, value in worst.items()
     )
     return text + Markup(
-        "<p>Measured for this page against <code>af.run</code>, over {} settings and "
-        "all records (tolerance {:.0e}):</p><div class='scroll'><table class='values'>"
+        "<p>Measured for this page against <code>af.run</code>, over all records of "
+        "the setting that it begins with (tolerance {:.0e}):</p>"
+        "<div class='scroll'><table class='values'>"
         "<thead><tr><th scope='col'>observable</th><th scope='col'>largest relative "
         "difference</th></tr></thead><tbody>{}</tbody></table></div>"
-    ).format(agreement["settings"], agreement["tolerance"], rows)
+    ).format(agreement["tolerance"], rows)
 
 
 def _reduced(fields: Json) -> Markup:
