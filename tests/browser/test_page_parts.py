@@ -93,7 +93,7 @@ def test_drift_is_the_largest_change(explorer):
 def test_the_measured_agreement_is_shown(explorer):
     said = explorer.page.inner_text("#exact")
     assert "2.0e-15" in said
-    assert "over 4 settings" in said
+    assert "tolerance 1e-12" in said
 
 
 def test_a_title_cannot_break_out_of_the_page(plain, context, tmp_path):

@@ -219,13 +219,8 @@ def agreement(document: Json, experiment: Trained) -> Json:
     theirs = run(experiment, seeds=(0,)).isel(seed=0)
     rule = experiment.stages[0].rule
     tolerance = 10 * rule.rtol if isinstance(rule, Flow) else DESCENTS
-    return {
-        "tolerance": tolerance,
-        **{
-            name: _distance(rows, theirs[name].values)
-            for name, rows in mine.rows.items()
-        },
-    }
+    rows = {n: _distance(row, theirs[n].values) for n, row in mine.rows.items()}
+    return {"tolerance": tolerance, **rows}
 
 
 def _distance(rows: np.ndarray, expected: np.ndarray) -> float:
