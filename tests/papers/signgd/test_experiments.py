@@ -49,9 +49,10 @@ def test_the_linear_layer_starts_at_both_signs():
 
 
 def test_gradient_descent_keeps_its_neurons():
-    assert train(Train(rule="gd")).form == "coordinates"
-    assert train(Train(rule="gd", form="weights")).form == "weights"
-    assert train(Train()).form == "auto"
+    """It commutes with rotations, but single neurons are recorded."""
+    made = run(train(Train(**SMALL, rule="gd")), seeds=(0,))
+    assert made.attrs["form"] == "coordinates"
+    assert "single rows" in made.attrs["form_reason"]
 
 
 def test_what_is_recorded_where():
