@@ -82,7 +82,7 @@ def test_steps_have_a_length_momentum_and_a_start():
     )
     assert conditions["t"].value == 128 * 100
     assert conditions["2 λ_1"].value == pytest.approx(10 / 13.85)
-    long = items(Steps(length=None, optimiser="descent", value_start=0.0))
+    long = items(Steps(length=None, rule="gd", value_start=0.0))
     assert long["1(b)"].met and long["momentum"].met and long["Y(0)"].met
     assert long["t"].value == 100
 
@@ -158,5 +158,9 @@ def test_the_scalar_model_is_theorem_4s_condition():
 
 
 def test_what_the_theorems_do_not_speak_of_has_none():
-    for setting in (Steps(optimiser="adam"), EntropyGrid(), Decomposition()):
+    for setting in (EntropyGrid(), Decomposition()):
         assert PAPER.conditions(asdict(setting)) == []
+
+
+def test_rules_that_divide_by_gradients_are_not_descent():
+    assert "momentum" in unmet(Steps(rule="adam"))
