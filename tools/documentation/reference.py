@@ -63,7 +63,8 @@ def reference_pages() -> dict[str, str]:
 
 def homes() -> dict[str, str]:
     """Where each name of `attnflow` is defined: `attnflow.runs.runner.run`."""
-    return {name: _home("attnflow", name) for name in attnflow.__all__}
+    names = [name for name in attnflow.__all__ if not name.startswith("_")]
+    return {name: _home("attnflow", name) for name in names}
 
 
 def _home(module: str, name: str) -> str:

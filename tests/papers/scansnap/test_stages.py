@@ -135,7 +135,7 @@ def test_steps_of_momentum_are_ten_times_as_fast(steps):
 
 
 def test_steps_of_adam_are_no_time_of_a_flow(steps):
-    setting = json.loads(steps.attrs["setting"]) | {"optimiser": "adam"}
+    setting = json.loads(steps.attrs["setting"]) | {"rule": "adam"}
     adam = steps.assign_attrs(setting=json.dumps(setting))
     assert rows(adam)["scan_end"].formula is None
 
