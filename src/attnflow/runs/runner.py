@@ -137,8 +137,15 @@ class Runner:
         )
 
     def gather(self, paper: Paper, needs: Mapping[str, Request]) -> dict[str, Any]:
-        """The runs of `needs` by their names; an interrupted one interrupts."""
-        evidence = {name: self.run(paper, request) for name, request in needs.items()}
+        """The runs of `needs` by their names; an interrupted one interrupts.
+
+        Without `training_time`: claims and figures join records with states at ends of
+        stages, which are on the clock `time` alone.
+        """
+        evidence = {
+            name: self.run(paper, request).drop_vars("training_time", errors="ignore")
+            for name, request in needs.items()
+        }
         if any(is_interrupted(run) for run in evidence.values()):
             raise KeyboardInterrupt
         return evidence

@@ -324,7 +324,8 @@ def gather_beside(
 def _beside(yours: Evidence, gather: Gather, needs: Mapping[str, Request]) -> Evidence:
     """The evidence of a claim, with the user's run where it stands."""
     others = {name: r for name, r in needs.items() if name not in yours}
-    return {**gather(others), **yours}
+    bare = {n: r.drop_vars("training_time", errors="ignore") for n, r in yours.items()}
+    return {**gather(others), **bare}
 
 
 @dataclass(frozen=True)
