@@ -110,7 +110,9 @@ def build_members(
             rotated=rotated,
             # Where no rule sees how large gradients are, they need not underflow.
             normalised=all(_sees_no_size(rule) for rule in every),
-            careful=not all(isinstance(rule, PROPORTIONAL) for rule in every),
+            # Plain weights are trained as autograd does it, cancellation included.
+            careful=name != "weights"
+            and not all(isinstance(rule, PROPORTIONAL) for rule in every),
         )
         for seed, drawn in zip(seeds, samples, strict=True)
     ]

@@ -308,7 +308,7 @@ def forces(
         mass = pair_mass(data)
         mass = mass[:, None, None, :] if mass.ndim == 2 else mass
         moved = counted * mass * values[:, :, None, :]
-    elif careful or normalised:
+    elif careful:
         moved = weighted * _settled_spread(probability, values)
     else:
         moved = weighted * (values[:, :, None, :] - attended[..., None])
