@@ -9,7 +9,7 @@ import pytest
 from attnflow.experiments import run
 from attnflow.papers.base import paper
 from attnflow.schema.settings import numbers
-from attnflow.training.programs import compile_events
+from attnflow.training.programs import compile_events, make_room
 from attnflow.training.rules import (
     Adam,
     GradientDescent,
@@ -58,6 +58,12 @@ SMALL = {
     "scansnap/figure5": {"steps": 6},
 }
 FAST = ("mixture/figure1", "vit/theory-benign", "scansnap/figure4-left")
+
+
+@pytest.fixture(autouse=True)
+def room():
+    """A process that other tests filled forgets programs now, not as we count."""
+    make_room(0, 0)
 
 
 def other(value):
