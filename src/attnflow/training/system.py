@@ -123,12 +123,17 @@ class PartedSystem(Protocol):
 
 
 @runtime_checkable
-class WholeSystem(Protocol):
-    """A system of descent for rules that see weights whole."""
+class LengthSystem(Protocol):
+    """A system of descent for rules that see how long a gradient is."""
 
     def square(self, name: str, state: State, direction: State) -> Float[Array, ""]:
         """The squared length of the gradient by a part's plain weights."""
         ...
+
+
+@runtime_checkable
+class MatrixSystem(Protocol):
+    """A system of descent for rules that see matrices whole."""
 
     def each_matrix(
         self,

@@ -24,13 +24,14 @@ from attnflow.training.system import (
     DescentSystem,
     Event,
     FlowSystem,
+    LengthSystem,
+    MatrixSystem,
     Observe,
     PartedSystem,
     ShrinkingSystem,
     Sight,
     SightSystem,
     State,
-    WholeSystem,
 )
 
 Result = TypeVar("Result")
@@ -213,7 +214,7 @@ def updates_of(
         gradient = _clipped(gradient_for(rule, directions[name]), rule, whole)
         update, after[name] = _update(rule, gradient, memory[name], part)
         if isinstance(rule, Muon):
-            assert isinstance(system, WholeSystem)
+            assert isinstance(system, MatrixSystem)
             update = system.each_matrix(name, state, update, rule.orthogonalised)
         rate = -rates[name] * rule.pace(step)
         scale = rate
@@ -285,7 +286,7 @@ def _length(
     names = [name for name, rule in rules if isinstance(rule, kind)]
     if not names:
         return 1.0
-    assert isinstance(system, WholeSystem)
+    assert isinstance(system, LengthSystem)
     squares = [system.square(name, state, directions[name]) for name in names]
     total = jnp.stack(squares).sum()
     return jnp.sqrt(jnp.where(total > 0, total, 1.0))

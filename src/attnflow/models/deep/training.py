@@ -1,6 +1,5 @@
 """Training of a deep network: losses of its outputs, and the system that descends."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
@@ -202,16 +201,6 @@ class DeepTraining(eqx.Module):
     def square(self, name: str, state: State, direction: PyTree) -> Array:
         """The squared length of the gradient by a part's weights."""
         return _square(direction)
-
-    def each_matrix(
-        self,
-        name: str,
-        state: State,
-        update: PyTree,
-        change: Callable[[Array], Array],
-    ) -> PyTree:
-        """Never called: rules that see matrices are refused."""
-        raise NotImplementedError("Matrices of deep networks are not told apart.")
 
     def _key(self, state: State) -> Array | None:
         if self.dropping is None:

@@ -101,21 +101,14 @@ class AbstractPart(eqx.Module):
         """The state's derivative where weights move along an update."""
         return update
 
-    def pieces(self, update: PartState) -> dict[str, PartState]:
-        """An update, or a state, weight by weight; empty where they are not known."""
-        return {}
-
-    def whole(self, pieces: dict[str, PartState]) -> PartState:
-        """The update with these pieces."""
-        raise NotImplementedError(f"{type(self).__name__} has no pieces.")
-
     def move_apart(self, state: PartState, update: PartState) -> PartState:
         """As `move`, where the weights of the part have rules of their own."""
         return self.move(state, update)
 
     def refuses_apart(self, rule: Rule) -> str | None:
         """Why weights of this part cannot have rules of their own."""
-        if not isinstance(self, AbstractPieces):
+        tells = isinstance(self, AbstractPieces)
+        if not tells or isinstance(self, AbstractOneWeight):
             return (
                 f"{type(self).__name__} does not tell its weights apart, and they are "
                 "to be trained apart. Use form='weights'."
@@ -124,10 +117,18 @@ class AbstractPart(eqx.Module):
 
 
 class AbstractPieces(eqx.Module):
-    """A part that tells its weights apart, by `pieces` and `whole`."""
+    """A part that tells its weights apart."""
+
+    @abc.abstractmethod
+    def pieces(self, update: PartState) -> dict[str, PartState]:
+        """An update, or a state, weight by weight."""
+
+    @abc.abstractmethod
+    def whole(self, pieces: dict[str, PartState]) -> PartState:
+        """The update with these pieces."""
 
 
-class AbstractOneWeight(eqx.Module):
+class AbstractOneWeight(AbstractPieces):
     """A part of one weight, which a rule of its own moves as a whole."""
 
     def pieces(self, update: PartState) -> dict[str, PartState]:

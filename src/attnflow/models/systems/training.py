@@ -11,7 +11,12 @@ from jaxtyping import Array, Float, PyTree, UInt32
 from attnflow.data import Sequences
 from attnflow.data.random import KIND
 from attnflow.models.forms import AbstractForm, CoordinateForm, State
-from attnflow.models.forms.base import AbstractLengths, AbstractMatrices, piece_of
+from attnflow.models.forms.base import (
+    AbstractLengths,
+    AbstractMatrices,
+    AbstractPieces,
+    piece_of,
+)
 from attnflow.models.problem import Problem
 from attnflow.models.tables import Forward, Pairs, Tables
 from attnflow.schema.fields import WEIGHTS
@@ -137,8 +142,18 @@ class Training(eqx.Module):
         owner = part_of(name)
         if self._is_whole(owner):
             return state[owner]
-        pieces = self.form.part(owner).pieces(state[owner])
+        pieces = self._owner(owner).pieces(state[owner])
         return {piece: pieces[piece] for piece in self._pieces(pieces, name)}
+
+    def _owner(self, name: str) -> AbstractPieces:
+        """The part with this name, of which weights are trained apart."""
+        part = self.form.part(name)
+        if not isinstance(part, AbstractPieces):
+            raise ValueError(
+                f"{type(part).__name__} does not tell its weights apart: train "
+                f"{name!r} as a whole, or use form='weights'."
+            )
+        return part
 
     def _parts(self) -> tuple[str, ...]:
         """The parts of which anything moves, each once."""
@@ -165,7 +180,7 @@ class Training(eqx.Module):
 
     def _whole(self, updates: Mapping[str, PyTree], part: str, like: PyTree) -> PyTree:
         """The update of a part from those of its weights; others stay."""
-        owner = self.form.part(part)
+        owner = self._owner(part)
         pieces = dict(owner.pieces(jax.tree.map(jnp.zeros_like, like)))
         for update in updates.values():
             pieces |= update
