@@ -1,6 +1,6 @@
 """Set-up as a program: from numbers of a setting to all that they change in a run.
 
-`trace` runs the set-up of an experiment with symbols for some numbers (`symbols.py`);
+`trace` runs the set-up of an experiment with symbols for some numbers (`symbols`);
 `compile_setup` makes a module of what came out.
 """
 

@@ -16,23 +16,18 @@ the same names in `jax.numpy`, of which there is a jaxpr.
   factor of a Gram matrix) and not the draw.
 """
 
-import builtins
-import contextlib
 import linecache
-import math
 import operator
+import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
-from unittest import mock
 
-import jax
-import jax.numpy as jnp
-import jaxtyping
 import numpy as np
 
-from attnflow.schema.installation import scipy
+from attnflow.browser.symbols.namesakes import name_of, namesake
+from attnflow.browser.symbols.tree import leaves, mapped
 
 LINEAR = {
     *("reshape", "ravel", "swapaxes", "transpose", "moveaxis", "concatenate", "stack"),
@@ -115,7 +110,7 @@ class Symbol:
     def __array_function__(
         self, function: Callable[..., Any], types: Any, args: Any, options: Any
     ) -> Any:
-        return applied(self.log, function, _name(function), args, options)
+        return applied(self.log, function, name_of(function), args, options)
 
     # What a plain number would say.
 
@@ -266,9 +261,9 @@ def applied(
     options: dict[str, Any],
 ) -> Any:
     """A function of values, which is remembered."""
-    symbols = [x for x in _leaves((args, options)) if is_symbol(x)]
+    symbols = [x for x in leaves((args, options)) if is_symbol(x)]
     knobs = frozenset().union(*(s.knobs for s in symbols))
-    result = function(*_of(args, _value), **_of(options, _value))
+    result = function(*mapped(args, _value), **mapped(options, _value))
     factors = _factors(function, name, args, options, symbols)
     if factors is not None:
         return Symbol(result, knobs, log, factors=factors)
@@ -280,99 +275,13 @@ def applied(
             return turn, Symbol(result[1], knobs, log, factors=(split[0], size))
         log.leak(knobs)
         return result
-    _namesake(name)
+    namesake(name)
     if isinstance(result, tuple | list):
         return tuple(
             Symbol(each, knobs, log, node=Node(name, args, options, part))
             for part, each in enumerate(result)
         )
     return Symbol(result, knobs, log, node=Node(name, args, options))
-
-
-class Program:
-    """Some symbols as a function of numbers and of the arrays that went into them."""
-
-    def __init__(self, outputs: Sequence[Symbol]):
-        self.outputs = list(outputs)
-        self.arrays: list[np.ndarray] = []
-        self._order: list[Symbol] = []
-        self._seen: dict[int, Any] = {}
-        for symbol in self.outputs:
-            self._visit(symbol)
-
-    def _visit(self, symbol: Symbol) -> None:
-        waiting: list[tuple[Any, bool]] = [(symbol, False)]
-        while waiting:
-            item, ready = waiting.pop()
-            if id(item) in self._seen and not ready:
-                continue
-            if not is_symbol(item):
-                if type(item) is np.ndarray and item.size > 1 and item.dtype == float:
-                    self._seen[id(item)] = item
-                    self.arrays.append(item)
-                continue
-            parts = list(_leaves((item.node.args, item.node.options)))
-            if not ready:
-                waiting.append((item, True))
-                waiting.extend((part, False) for part in parts)
-            elif id(item) not in self._seen:
-                self._seen[id(item)] = item
-                self._order.append(item)
-
-    def signature(self) -> str:
-        """A text that is the same for programs that differ in arrays alone."""
-        places = {id(x): f"@{n}" for n, x in enumerate(self._order)}
-        shapes = {id(a): f"#{n}{a.shape}" for n, a in enumerate(self.arrays)}
-
-        def word(x: Any) -> Any:
-            return places.get(id(x)) or shapes.get(id(x)) or _text(x)
-
-        nodes = [
-            (s.node.name, s.node.part, _of((s.node.args, s.node.options), word))
-            for s in self._order
-        ]
-        return repr((nodes, [places[id(s)] for s in self.outputs]))
-
-    def __call__(self, numbers: dict[str, Any], arrays: Sequence[Any]) -> list[Any]:
-        """The outputs, by functions of `jax.numpy`."""
-        known = {id(a): given for a, given in zip(self.arrays, arrays, strict=True)}
-
-        def read(x: Any) -> Any:
-            return known.get(id(x), x)
-
-        for symbol in self._order:
-            node = symbol.node
-            if node.name == "number":
-                known[id(symbol)] = numbers[node.args[0]]
-                continue
-            args, options = _of(node.args, read), _of(node.options, read)
-            if node.name in ("concatenate", "stack"):
-                args = ([jnp.asarray(part) for part in args[0]], *args[1:])
-            result = _namesake(node.name)(*args, **options)
-            known[id(symbol)] = result if node.part is None else result[node.part]
-        return [jnp.asarray(known[id(symbol)]) for symbol in self.outputs]
-
-    def values(self, numbers: dict[str, float]) -> list[Any]:
-        """The outputs, by NumPy."""
-        known: dict[int, Any] = {}
-        for symbol in self._order:
-            node = symbol.node
-            if node.name == "number":
-                known[id(symbol)] = numbers[node.args[0]]
-                continue
-            args, options = (
-                _of(part, lambda x: known.get(id(x), x))
-                for part in (node.args, node.options)
-            )
-            result = _function(node.name)(*args, **options)
-            known[id(symbol)] = result if node.part is None else result[node.part]
-        return [known[id(symbol)] for symbol in self.outputs]
-
-
-def _text(x: Any) -> str:
-    if isinstance(x, np.ndarray):
-        return f"{x.dtype}{x.shape}{x.tobytes().hex()}"
-    return repr(x)
 
 
 def number(name: str, value: float, log: Log) -> Symbol:
@@ -403,22 +312,22 @@ def _factors(
         parts = args[0] if type(args[0]) in (list, tuple) else args[:1]
         if not all(map(is_symbol, parts)):
             return None
-        return scales[0], function(*_of(args, _unit), **options)
+        return scales[0], function(*mapped(args, _unit), **options)
     if name in ("add", "subtract"):
         if len(symbols) < 2 or scales[0] is not scales[1] or not symbols[0].ndim:
             return None
-        return scales[0], function(*_of(args, _unit), **options)
+        return scales[0], function(*mapped(args, _unit), **options)
     if name == "bincount" and not is_symbol(args[0]):
-        return scales[0], function(*_of(args, _unit), **options)
-    if name in BILINEAR and all(not is_symbol(x) for x in _leaves(options)):
+        return scales[0], function(*mapped(args, _unit), **options)
+    if name in BILINEAR and all(not is_symbol(x) for x in leaves(options)):
         scale: Any = (
             scales[0] if len(scales) == 1 else np.multiply(scales[0], scales[1])
         )
         if len(scales) > 2:
             return None
-        return scale, function(*_of(args, _unit), **options)
+        return scale, function(*mapped(args, _unit), **options)
     if name == "linalg.qr" and options.get("mode") == "r" and _is_positive(scales[0]):
-        return scales[0], function(*_of(args, _unit), **options)
+        return scales[0], function(*mapped(args, _unit), **options)
     return None
 
 
@@ -463,199 +372,11 @@ def _value(x: Any) -> Any:
     return x.value if is_symbol(x) else x
 
 
-def _of(tree: Any, function: Callable[[Any], Any]) -> Any:
-    """The tree of tuples, lists and dicts with a function of its leaves."""
-    if type(tree) in (tuple, list):
-        return type(tree)(_of(x, function) for x in tree)
-    if type(tree) is dict:
-        return {name: _of(x, function) for name, x in tree.items()}
-    return function(tree)
-
-
-def _leaves(tree: Any) -> Iterator[Any]:
-    if type(tree) in (tuple, list):
-        for x in tree:
-            yield from _leaves(x)
-    elif type(tree) is dict:
-        yield from _leaves(list(tree.values()))
-    else:
-        yield tree
-
-
-def _name(function: Callable[..., Any]) -> str:
-    module = getattr(function, "__module__", "") or ""
-    prefix = "linalg." if module.startswith("numpy.linalg") else ""
-    return prefix + function.__name__
-
-
-def _namesake(name: str) -> Callable[..., Any]:
-    if name == "getitem":
-        return _getitem
-    if name in SPECIAL:
-        return SPECIAL[name]
-    owner: Any = jnp
-    for part in name.split("."):
-        owner = getattr(owner, part, None)
-        if owner is None:
-            raise TypeError(f"jax.numpy has no {name}, by which set-up is traced.")
-    return owner
-
-
-def _function(name: str) -> Callable[..., Any]:
-    """The function of NumPy, or of SciPy, that was called."""
-    if name == "getitem":
-        return operator.getitem
-    owner: Any = np
-    for part in name.split("."):
-        owner = getattr(owner, part, None) or getattr(scipy.special, part)
-    return owner
-
-
-def _getitem(array: Any, where: Any) -> Any:
-    return array[np.asarray(where) if type(where) is list else where]
-
-
-def _bincount(where: Any, weights: Any, size: int) -> Any:
-    return jnp.zeros(size).at[where].add(weights)
-
-
-def _arcsinh(x: Any) -> Any:
-    size = jnp.abs(x)
-    return jnp.sign(x) * jnp.log1p(size + size**2 / (1 + jnp.sqrt(1 + size**2)))
-
-
-def _wrightomega(x: Any) -> Any:
-    """The solution of `w + log w = x`, by Newton's method for `log w`."""
-    v = jnp.where(x > 1, jnp.log(jnp.maximum(x, 1.0)), jnp.minimum(x, 1.0) - 1)
-    for _ in range(12):
-        w = jnp.exp(v)
-        v = v - (w + v - x) / (w + 1)
-    return jnp.exp(v)
-
-
-SPECIAL: dict[str, Callable[..., Any]] = {
-    "bincount": _bincount,
-    "arcsinh": _arcsinh,
-    "wrightomega": _wrightomega,
-    "real": lambda x: x,
-}
-
-
 def _place() -> str:
-    """The line of code that asked, outside of this file."""
-    frame = sys._getframe(1)
-    while frame.f_code.co_filename == __file__ and frame.f_back is not None:
+    """The line of code that asked, outside of this package."""
+    frame, here = sys._getframe(1), os.path.dirname(__file__)
+    while frame.f_code.co_filename.startswith(here) and frame.f_back is not None:
         frame = frame.f_back
     path, number = frame.f_code.co_filename, frame.f_lineno
     text = linecache.getline(path, number).strip()
     return f"{path.rpartition('attnflow/')[2]}:{number}: {text}"
-
-
-# What NumPy, `math` and JAX do not hand over to arguments of other types.
-
-
-def _through(plain: Callable[..., Any], name: str) -> Callable[..., Any]:
-    """An array function that lets symbols pass."""
-
-    def function(array: Any, *args: Any, **options: Any) -> Any:
-        if is_symbol(array):
-            return array
-        if type(array) in (list, tuple) and any(map(is_symbol, _leaves(array))):
-            return _stacked(array)
-        return plain(array, *args, **options)
-
-    function.__name__ = name
-    return function
-
-
-def _stacked(rows: Any) -> Any:
-    if is_symbol(rows):
-        return rows
-    if type(rows) in (list, tuple):
-        return np.stack([np.asarray(_stacked(row)) for row in rows])
-    return np.asarray(rows)
-
-
-def _full(plain: Callable[..., Any]) -> Callable[..., Any]:
-    def full(shape: Any, value: Any, *args: Any, **options: Any) -> Any:
-        if is_symbol(value):
-            return value * np.ones(shape)
-        return plain(shape, value, *args, **options)
-
-    return full
-
-
-def _space(plain: Callable[..., Any], name: str) -> Callable[..., Any]:
-    def space(start: Any, stop: Any, count: int = 50, **options: Any) -> Any:
-        if is_symbol(start) or is_symbol(stop):
-            log = (start if is_symbol(start) else stop).log
-            return applied(log, plain, name, (start, stop, count), options)
-        return plain(start, stop, count, **options)
-
-    return space
-
-
-def _scalar(plain: Callable[..., Any], name: str) -> Callable[..., Any]:
-    """A function of `math`, by NumPy where its argument is a symbol."""
-
-    def function(*args: Any) -> Any:
-        if any(map(is_symbol, args)):
-            return getattr(np, name)(*args)
-        return plain(*args)
-
-    return function
-
-
-def _extreme(plain: Callable[..., Any], ufunc: np.ufunc) -> Callable[..., Any]:
-    """The least or largest of two numbers, which is no branch."""
-
-    def function(*args: Any, **options: Any) -> Any:
-        if len(args) == 2 and (is_symbol(args[0]) or is_symbol(args[1])):
-            return ufunc(*args)
-        return plain(*args, **options)
-
-    return function
-
-
-def _device_put(plain: Callable[..., Any]) -> Callable[..., Any]:
-    def device_put(tree: Any, *args: Any, **options: Any) -> Any:
-        if any(map(is_symbol, jax.tree.leaves(tree))):
-            return jax.tree.map(
-                lambda x: x if is_symbol(x) else plain(x, *args, **options), tree
-            )
-        return plain(tree, *args, **options)
-
-    return device_put
-
-
-@contextlib.contextmanager
-def symbols_pass() -> Iterator[None]:
-    """Let symbols through the constructors of arrays while set-up is traced."""
-    patches: list[Any] = []
-
-    def patch(owner: Any, name: str, function: Callable[..., Any]) -> None:
-        patches.append(mock.patch.object(owner, name, function))
-
-    for name in ("asarray", "array", "ascontiguousarray", "copy"):
-        patch(np, name, _through(getattr(np, name), name))
-    for name in ("asarray", "array"):
-        patch(jnp, name, _through(getattr(jnp, name), name))
-    patch(np, "full", _full(np.full))
-    for name in ("sqrt", "log", "exp", "log1p", "expm1", "isfinite", "tanh", "floor"):
-        patch(math, name, _scalar(getattr(math, name), name))
-    patch(math, "pow", _scalar(math.pow, "power"))
-    patch(math, "asinh", _scalar(math.asinh, "arcsinh"))
-    patch(math, "ceil", _scalar(math.ceil, "ceil"))
-    for name, ufunc in (("min", np.minimum), ("max", np.maximum)):
-        patch(builtins, name, _extreme(getattr(builtins, name), ufunc))
-    patch(jax, "device_put", _device_put(jax.device_put))
-    # Where types are checked, as in tests, a symbol is no array of JAX.
-    checks = jaxtyping.config.jaxtyping_disable
-    with contextlib.ExitStack() as stack:
-        for item in patches:
-            stack.enter_context(item)
-        jaxtyping.config.update("jaxtyping_disable", True)
-        try:
-            yield
-        finally:
-            jaxtyping.config.update("jaxtyping_disable", checks)
