@@ -17,7 +17,7 @@ import numpy as np
 from attnflow import schema
 from attnflow.figures.exhibits import Course, Line, Panels, Series
 from attnflow.papers.signgd import stages
-from attnflow.papers.signgd.sizes import RATES, sizes
+from attnflow.papers.signgd.sizes import RATE, sizes
 from attnflow.papers.signgd.stages import series, with_attended_noise
 from attnflow.papers.signgd.stages.attended_tokens import is_long
 from attnflow.schema.dims import TIME
@@ -55,7 +55,7 @@ def one_noise(run: xr.Dataset) -> xr.Dataset:
 def in_papers_steps(run: xr.Dataset) -> xr.Dataset:
     """A run with small steps, in steps of the paper's learning rate."""
     rate = sizes(schema.setting_of(run)).learning_rate
-    return run.assign_coords(time=run[TIME] * rate / RATES["signgd"])
+    return run.assign_coords(time=run[TIME] * rate / RATE)
 
 
 def _of_neuron(
