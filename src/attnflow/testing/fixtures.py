@@ -12,11 +12,11 @@ import xarray as xr
 from attnflow.papers.base import Paper
 from attnflow.runs.runner import Runner
 from attnflow.runs.store import Store
-from attnflow.schema.installation import MissingData
 from attnflow.testing.protocols import (
     AbstractClaimProtocol,
     ExhibitProtocol,
     TextProtocol,
+    gather,
 )
 
 MARKS = ("slow: takes long", "paper: judges a claim of a paper")
@@ -78,14 +78,7 @@ def evidence_of(
 ) -> Callable[[str], dict[str, xr.Dataset]]:
     """Exhibit's id → its runs; skipped where they need a data set that is not here."""
     paper = request.module.PAPER
-
-    def evidence(id: str) -> dict[str, xr.Dataset]:
-        try:
-            return runner.gather(paper, paper.exhibit(id).needs)
-        except MissingData as error:
-            pytest.skip(str(error))
-
-    return evidence
+    return lambda id: gather(runner, paper, paper.exhibit(id).needs)
 
 
 @pytest.fixture(scope="module")

@@ -80,6 +80,16 @@ def costly(run):
     return changed.assign_attrs(wall_seconds=seconds, compile_seconds=0.0)
 
 
+def weaker(run):
+    """Half of the true coupling of classes."""
+    return replaced(run, lambda table: table / 2, "true")
+
+
+def losers_win(run):
+    """Distinct tokens that gain attention lose it, and the other way round."""
+    return replaced(run, lambda table: -table, "slowest_distinct")
+
+
 CHANGES = (
     frozen,
     steady,
@@ -89,6 +99,8 @@ CHANGES = (
     below,
     another_power,
     costly,
+    weaker,
+    losers_win,
 )
 
 

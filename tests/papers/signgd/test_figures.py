@@ -8,6 +8,7 @@ import xarray as xr
 
 from attnflow.papers.signgd import PAPER
 from attnflow.papers.signgd.figures.sign_tables import PRINTED, sign_table
+from attnflow.schema import setting_of
 from attnflow.testing import ExhibitProtocol, another_clock, frozen, replaced
 from tests.papers.signgd.courses import course
 
@@ -80,6 +81,12 @@ def nothing_counted(run):
     return run.assign({name: 0 * run[name] for name in run.data_vars})
 
 
+def memories_apart(run):
+    """Losses of optimisers with a longer memory are larger."""
+    memory = setting_of(run).get("beta1") or 0.0
+    return replaced(run, lambda table: table * (1 + memory), "loss")
+
+
 CHANGES = (
     frozen,
     nothing_counted,
@@ -92,6 +99,7 @@ CHANGES = (
     heads_apart,
     noise_smaller,
     precisions_exchanged,
+    memories_apart,
 )
 
 

@@ -29,7 +29,7 @@ _NOISY = "m=131072"
 
 def _at_levels(run: xr.Dataset) -> np.ndarray:
     """The test loss where the training loss is at each of `LEVELS`."""
-    loss = quiet.quiet_rows(run)["loss"].values
+    loss = quiet.only_seed(run)["loss"].values
     return quiet.at_losses(loss, quiet.test_loss(run), LEVELS)
 
 
@@ -41,7 +41,7 @@ def _power(run: xr.Dataset) -> float:
 
 def _uniform_error(run: xr.Dataset) -> float:
     """Largest difference between outputs and sums of readouts, on training samples."""
-    rows = quiet.quiet_rows(run)
+    rows = quiet.only_seed(run)
     margins = quiet.LABELS * quiet.outputs(rows["value"], quiet.size_of(run)[1])
     return float(np.abs(quiet.margins(rows) - margins).max())
 

@@ -62,7 +62,7 @@ _RUNS = {f"n={n:g}, L={length}": noise_free(n, length) for n, length in SIZES}
 
 def _shares(run: xr.Dataset) -> np.ndarray:
     """Final class weights as fractions of their sum."""
-    last = quiet.class_weights(quiet.quiet_rows(run))[-1]
+    last = quiet.class_weights(quiet.only_seed(run))[-1]
     return last / last.sum()
 
 

@@ -27,10 +27,15 @@ HELD = np.array([[1, 1, 1], [1, 0, 1], [0, 1, 1], [0, 0, 1]], dtype=float)
 """Which named tokens a sample of each type holds."""
 
 
+def only_seed(run: xr.Dataset) -> xr.Dataset:
+    """The only seed and head of a run."""
+    return run.isel(seed=0, head=0)
+
+
 def quiet_rows(run: xr.Dataset) -> xr.Dataset:
     """The only seed of a run, with the coordinate `clock`, b0·t."""
     time = stages.clock(run).isel(seed=0)
-    return run.isel(seed=0, head=0).assign_coords(clock=("time", time.values))
+    return only_seed(run).assign_coords(clock=("time", time.values))
 
 
 def phase_two_rows(run: xr.Dataset) -> xr.Dataset:
@@ -108,7 +113,7 @@ def test_loss(run: xr.Dataset) -> np.ndarray:
     uniform on those of the training set, n_k r_k of each type, and on `unseen` others,
     whose readout stays 0.
     """
-    rows, setting = quiet_rows(run), schema.setting_of(run)
+    rows, setting = only_seed(run), schema.setting_of(run)
     free = slots(setting["length"])
     odds = np.append(setting["samples"] * SHARES * free, setting["unseen"])
     odds = odds / odds.sum()

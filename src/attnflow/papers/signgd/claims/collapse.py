@@ -27,7 +27,8 @@ def exponent(run: xr.Dataset) -> xr.DataArray:
     noise = clocked["time"] * size.learning_rate * size.strength
     share = series.noise_to_signal(clocked)
     odds = xr.apply_ufunc(np.log, (1 - share) / share)
-    ratio = odds / (2 / np.pi * size.key_neurons * noise**2)
+    # At t = 0 both are zero.
+    ratio = odds / (2 / np.pi * size.key_neurons * noise.where(noise > 0) ** 2)
     return ratio.median(("sample", "head"), skipna=False)
 
 

@@ -27,7 +27,7 @@ FEWER_STEPS: Overrides = {"steps": 1100, "record": LIGHT}
 """For `--quick`: fewer steps at the paper's sizes, so that times stay comparable."""
 LESS_RECORDED: Overrides = {"record": LIGHT}
 """For `--quick`, where late losses are needed."""
-SMALLER: Overrides = {"embed": 600}
+SMALLER: Overrides = {"embed": 1200}
 
 
 def signgd(row: str = "a") -> Request:
