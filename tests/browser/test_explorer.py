@@ -88,9 +88,13 @@ def check(replay, setting):
         if n not in ("record",) and v is not None
     }
     fields = {**fixed, **{n: v for n, v in whole.items() if n != "seed"}}
+    tolerance = tolerance_of(recipe.experiment(recipe.with_overrides(fields)))
+    # Where a ReLU switches off inside a step, a flow is off by some ten tolerances:
+    # of two such flows, Python's is solved far more accurately.
+    if fields.get("rtol", 0.0) >= 1e-12:
+        fields |= {n: fields[n] / 1000 for n in {"rtol", "atol"} & fields.keys()}
     experiment = recipe.experiment(recipe.with_overrides(fields))
     expected = run(experiment, seeds=(whole["seed"],)).isel(seed=0)
-    tolerance = tolerance_of(experiment)
     assert mine.outcome.label == str(expected.outcome.values), setting
     np.testing.assert_allclose(mine.ends, expected.stage_end.values, rtol=tolerance)
     np.testing.assert_allclose(mine.times, expected.time.values, rtol=1e-14)
@@ -137,7 +141,7 @@ def test_a_page_plays_what_python_runs(name):
     check(replay, {"seed": 0})
     draw = np.random.default_rng(len(name))
     played = 0
-    for _ in range(6):
+    for _ in range(20):
         setting = random_setting(replay, draw)
         try:
             check(replay, setting)

@@ -37,6 +37,12 @@ from attnflow.browser.wasm.nodes import (
 )
 
 SAFETY, SHRINK, GROW = 0.9, 0.2, 10.0
+STRICTER = 0.1
+"""The share of the tolerance that a step may use.
+
+Where a ReLU switches off inside a step, the error of a flow is some ten tolerances;
+with a third more steps it is one.
+"""
 CROSSING = 1e-13
 """To which part of the time an event is found."""
 
@@ -148,7 +154,7 @@ class FlowDriver:
             unary("abs", load(self.base, at(i))),
             unary("abs", load(state, at(i))),
         )
-        scale = get("atol") + get("rtol") * binary("max", before, after)
+        scale = STRICTER * (get("atol") + get("rtol") * binary("max", before, after))
         error = h * self._combined(self.tableau.error, i) / scale
         statements += [
             Set(total, constant(0.0)),
