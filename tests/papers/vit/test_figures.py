@@ -114,6 +114,11 @@ def loud(run):
     )
 
 
+def half_attended(run):
+    """Half of all attention, from the start."""
+    return replaced(run, lambda table: table / 2, "attention")
+
+
 CHANGES = (
     unfinished,
     misplaced,
@@ -130,6 +135,7 @@ CHANGES = (
     frozen,
     exchanged,
     stronger_signal,
+    half_attended,
 )
 
 
