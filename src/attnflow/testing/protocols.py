@@ -268,9 +268,12 @@ class ExhibitProtocol:
 
     - `slow`: ids of exhibits that take long.
     - `changes`: changes of a run, under some of which each sentence must become false.
+    - `differ_in_full`: ids of exhibits in whose quick runs, which the tests make, some
+      sentences come out that `differs` names.
     """
 
     slow: ClassVar[Collection[str]] = ()
+    differ_in_full: ClassVar[Collection[str]] = ()
     changes: ClassVar[tuple[Change, ...]] = ()
 
     @classmethod
@@ -290,6 +293,8 @@ class ExhibitProtocol:
         answers = all_sentences(exhibit, evidence)
         false = {text for text, answer in answers.items() if answer is not True}
         expected = exhibit.differs.keys() & answers.keys()
+        if exhibit.id in self.differ_in_full:
+            expected &= false
         assert false == expected, (
             f"{exhibit.id}: recorded as not coming out are {sorted(expected)}, and "
             f"{sorted(false)} do not."
