@@ -35,6 +35,7 @@ SIZES = {
 
 # Experiments that train and have no page, by name: any other must have one.
 WITHOUT = ("vit/mnist",)
+DESCENTS = ("gd", "momentum", "signgd", "adam")
 SLIDERS = {"bias", "learning_rate", "omega", "steps", "value_scale"}
 STAGES = ("t_neuron", "t_consistent", "t_onset", "t_attention", "t_conflict")
 
@@ -61,8 +62,17 @@ def made(name, **more):
 
 
 def random_setting(replay, draw):
-    """Another value of every slider, and one of the variants."""
-    variants = replay.experiment["variants"]
+    """Another value of every slider, and one of the variants.
+
+    Flows of what was declared as a descent may slide along a ReLU's kink by very short
+    steps; flows are tried where they are declared.
+    """
+    declared = replay.experiment["setting"].get("rule")
+    variants = [
+        variant
+        for variant in replay.experiment["variants"]
+        if variant["choices"].get("rule", declared) in (declared, *DESCENTS)
+    ]
     setting = dict(variants[draw.integers(len(variants))]["choices"])
     variant = replay.variant(replay.complete(setting))
     for knob in replay.experiment["knobs"]:
