@@ -21,8 +21,8 @@ TOKENS = {"v1": "class", "c1": "group"}
 def closed_forms(run: xr.Dataset) -> dict[str, xr.DataArray]:
     """The closed form of w₊ᵀv and w₊ᵀc at the times of a run."""
     setting = schema.setting_of(run)
-    unit = setting.get("learning_rate", 1.0)
-    v, c = formulas.stage_one(run["time"].values * unit, setting["bias"])
+    steps = formulas.steps_per_time(setting) or np.nan
+    v, c = formulas.stage_one(run["time"].values / steps, setting["bias"])
     return {
         token: xr.DataArray(curve, {"time": run["time"]}, "time")
         for token, curve in (("v1", v), ("c1", c))

@@ -37,7 +37,7 @@ def _cells(evidence: Evidence, *, width: str) -> xr.DataArray:
     if width != "inf":
         pairs = tuple(dict.fromkeys((K, L) for K, L, _ in grid.FINITE_CELLS))
     tables = {name: np.full((len(pairs), 3), np.nan) for name in ("score", "loss")}
-    learned = np.full((len(pairs), 3), "", dtype=object)
+    learned, tried = np.zeros((2, len(pairs), 3), dtype=int)
     for row, (K, L) in enumerate(pairs):
         for column, bias in enumerate(grid.BIASES):
             run = evidence.get(grid.named(K, L, bias, width))
@@ -46,13 +46,13 @@ def _cells(evidence: Evidence, *, width: str) -> xr.DataArray:
             tables["score"][row, column] = _own_scores(run).min()
             tables["loss"][row, column] = float(schema.last(run, "loss").median())
             seeds = _share_learned(run)
-            learned[row, column] = f"{int(seeds.sum())} of {len(seeds)}"
+            learned[row, column], tried[row, column] = seeds.sum(), len(seeds)
     names = [f"{K}, {L}" for K, L in pairs], [f"{b:g}" for b in grid.BIASES]
     return xr.DataArray(
         tables["score"],
         {"(K, L)": names[0], "b": names[1]},
         ("(K, L)", "b"),
-        attrs={"loss": tables["loss"], "learned": learned},
+        attrs={"loss": tables["loss"], "learned": learned, "tried": tried},
     )
 
 
@@ -65,7 +65,9 @@ def _texts(table: xr.DataArray, *, count: bool) -> np.ndarray:
             continue
         texts[cell] = f"{table.attrs['loss'][cell]:.3f}\n{table.values[cell]:+.1f}"
         if count:
-            texts[cell] += f"\n{table.attrs['learned'][cell]}"
+            texts[cell] += "\n{learned} of {tried}".format(
+                **{name: table.attrs[name][cell] for name in ("learned", "tried")}
+            )
     return texts
 
 
@@ -122,7 +124,8 @@ def values(table: Tables) -> dict[str, Any]:
             cells[f"{name}, m = {width}"] = {
                 "loss": float(part.attrs["loss"][row, column]),
                 "least own score": float(score),
-                "learned": part.attrs["learned"][row, column],
+                "seeds that learn": int(part.attrs["learned"][row, column]),
+                "seeds": int(part.attrs["tried"][row, column]),
             }
     last = table.runs[FAILING]["score_at_end"].isel(stage=-1, seed=0)
     reversed_scores = {

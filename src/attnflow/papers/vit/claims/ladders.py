@@ -39,6 +39,7 @@ def _many(samples: int) -> Request:
 
 
 IN_LOSS = {"benign": _small("benign", 400.0), "harmful": _small("harmful", 0.25)}
+IN_COUNT = {f"N={n}": _many(n) for n in COUNTS}
 BENIGN = {
     **{
         f"‖μ‖²={s / SAMPLES:g}": _rung("benign", inside(SAMPLES, s, 0.017))
@@ -112,8 +113,10 @@ CLAIMS = (
         statement="T = Θ(N/(ηεσ_p²d‖w_O‖²)) over two decades of N.",
         system="full-batch gradient descent of W_Q, W_K and W_V, float64, w_O fixed",
         under=UNDER["harmful"],
-        needs={f"N={n}": _many(n) for n in COUNTS},
+        needs=IN_COUNT,
         judge=_rungs("N", lambda run: size_of(run).samples),
+        # With η ∝ N all rungs take as many steps, of which a power is constant too.
+        mutations=c.named(mutate.grow(tuple(IN_COUNT), "end_time", 2.0)),
         settings="N·SNR² = 1/4; N from 2 to 200 with M = 2, C_p = 5√2, d_h = 10¹⁴, "
         "d = 10²², ε = 0.05, η = 5·10^−4N/(σ_p²d): item (3) has N ≥ 51",
     ),
