@@ -37,9 +37,13 @@ def test_a_page_opens_and_follows_a_slider(explorer, file):
     assert file.stat().st_size < MEGABYTE
     before = explorer.curves()
     assert any(before)
-    first = explorer.page.locator(".knob .number input[type=range]").first
-    explorer.after(first.press, "ArrowLeft")
-    assert explorer.curves() != before
+    # One that says where training ends, say, moves no curve of the first panel.
+    for slider in explorer.page.locator(".knob .number input[type=range]").all():
+        explorer.after(slider.press, "ArrowLeft")
+        if explorer.curves() != before:
+            break
+    else:
+        pytest.fail("no slider moves a curve")
     assert "?" in explorer.address
 
 
@@ -54,4 +58,7 @@ def test_chromium_computes_the_bits_of_wasmtime(explorer, file):
     expected = Replay(document_of(file)).play({})
     times, rows, ends = explorer.records()
     assert ends == expected.ends
-    assert digest(times, rows) == digest(expected.times, expected.rows)
+    # A run that ends by an event has no records after it.
+    met = expected.recorded
+    shown = {name: row[met] for name, row in expected.rows.items()}
+    assert digest(times, rows) == digest(expected.times[met], shown)
