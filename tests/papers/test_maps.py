@@ -7,6 +7,7 @@ from attnflow.figures import themed
 from attnflow.papers import papers
 from attnflow.runs.runner import Runner
 from attnflow.runs.store import Store
+from attnflow.schema.installation import MissingData
 from attnflow.schema.settings import plain
 from attnflow.site.pages.values import leaves
 from attnflow.site.reproduce import Drawing
@@ -48,7 +49,10 @@ def test_a_quick_map_is_drawn_with_its_numbers(paper, map, tmp_path):
     runner = Runner(Store(tmp_path), quick=True)
     evidence = Drawing(paper, map, tmp_path, quick=True).evidence(runner)
     for found in evidence.values():
-        assert (found["error"] == "").all(), found["error"].values
+        errors = found["error"].values.ravel().tolist()
+        if errors[0].startswith(MissingData.__name__):
+            pytest.skip(errors[0])
+        assert not any(errors), errors
     with themed("dark"):
         figure = map.draw(evidence)
     shown = [ax for ax in figure.axes if ax.get_label() != "<colorbar>"]

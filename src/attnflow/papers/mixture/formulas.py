@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
-from attnflow.papers.mixture.settings import Setting
 from attnflow.schema.installation import scipy
 
 if TYPE_CHECKING:
@@ -104,10 +103,3 @@ def onset_time(omega: float, bias: float, level: float) -> float:
         low, x = np.where(below, middle, low), np.where(below, x, middle)
     start = 2 * bias + math.exp(2 * bias)
     return switch_time(bias) + 1.6 * (x + 2 * bias + math.exp(x + 2 * bias) - start)
-
-
-def steps_per_time(setting: Setting) -> float | None:
-    """Steps per unit of gradient-flow time; `None` for rules that do not follow it."""
-    if setting.get("schedule", "constant") != "constant" or setting.get("batch"):
-        return None
-    return {"flow": 1.0, "gd": 1 / setting["learning_rate"]}.get(setting["rule"])

@@ -5,6 +5,7 @@ import numpy as np
 from attnflow.claims.statistics import HardMargin, hard_margin
 from attnflow.papers.cooccurrence.readings import Scales, scales
 from attnflow.papers.cooccurrence.settings import Fields
+from attnflow.schema.fields import steps_per_time
 
 END_OF_PHASE_ONE = 20.0
 """C_T1: phase 1 ends at b0·t = 20, after T1 of every run that we saw (9 to 10)."""
@@ -38,13 +39,6 @@ def initial_scales(setting: Fields) -> Scales:
     sizes = {name: setting[name] for name in names}
     embed = setting.get("embed", 0)
     return scales(setting.get("reading", "theory"), embed=embed, **sizes)
-
-
-def steps_per_time(setting: Fields) -> float | None:
-    """Steps per unit of flow time; `None` for rules that do not follow the flow."""
-    if setting.get("schedule", "constant") != "constant" or setting.get("batch"):
-        return None
-    return {"flow": 1.0, "gd": 1 / setting["learning_rate"]}.get(setting["rule"])
 
 
 def first_phase(setting: Fields) -> float | None:

@@ -11,6 +11,7 @@ from attnflow.claims import look
 from attnflow.claims.stages import Event, Stage, StageRow
 from attnflow.papers.cooccurrence.stages import events, formulas
 from attnflow.schema.dims import TIME
+from attnflow.schema.fields import steps_per_time
 from attnflow.schema.installation import xr
 
 NOT_SMALL = 0.1
@@ -42,7 +43,7 @@ def _row(run: xr.Dataset, stage: Stage) -> StageRow:
 
 def _has_clock(run: xr.Dataset) -> bool:
     """Whether b was recorded, and the run's rule follows the flow."""
-    follows = formulas.steps_per_time(schema.setting_of(run)) is not None
+    follows = steps_per_time(schema.setting_of(run)) is not None
     return follows and "readout_gain" in run
 
 

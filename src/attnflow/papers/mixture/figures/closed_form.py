@@ -12,6 +12,7 @@ from attnflow.papers.mixture import formulas
 from attnflow.papers.mixture.figures.courses import ALIGNMENT, DASHED, INFINITE
 from attnflow.papers.mixture.stages import main_score_reaches, stage_table
 from attnflow.schema.declarations import Evidence, Exhibit, Request
+from attnflow.schema.fields import steps_per_time
 from attnflow.schema.installation import xr
 
 TOKENS = {"v1": "class", "c1": "group"}
@@ -21,7 +22,7 @@ TOKENS = {"v1": "class", "c1": "group"}
 def closed_forms(run: xr.Dataset) -> dict[str, xr.DataArray]:
     """The closed form of w₊ᵀv and w₊ᵀc at the times of a run."""
     setting = schema.setting_of(run)
-    steps = formulas.steps_per_time(setting) or np.nan
+    steps = steps_per_time(setting) or np.nan
     v, c = formulas.stage_one(run["time"].values / steps, setting["bias"])
     return {
         token: xr.DataArray(curve, {"time": run["time"]}, "time")

@@ -12,8 +12,9 @@ from attnflow.claims.stages import first_crossing
 from attnflow.figures.exhibits import Curve, Curves, Ladder, Panels, Tables
 from attnflow.figures.exhibits.ladder import slope
 from attnflow.papers.mixture.figures.courses import LAST, algorithm
-from attnflow.papers.mixture.stages import convergence_margins, steps_per_time
+from attnflow.papers.mixture.stages import convergence_margins
 from attnflow.schema.declarations import Evidence, Exhibit
+from attnflow.schema.fields import steps_per_time
 from attnflow.schema.installation import xr
 
 EPSILONS = 10.0 ** (-np.arange(6, 17) / 4)

@@ -12,8 +12,8 @@ from attnflow.claims.stages import first_crossing
 from attnflow.figures.exhibits import Curve, Curves, Panels, Tables
 from attnflow.papers.mixture import formulas
 from attnflow.papers.mixture.figures.courses import DASHED, algorithm, line
-from attnflow.papers.mixture.stages import steps_per_time
 from attnflow.schema.declarations import Evidence, Exhibit
+from attnflow.schema.fields import steps_per_time
 from attnflow.schema.installation import xr
 
 if TYPE_CHECKING:

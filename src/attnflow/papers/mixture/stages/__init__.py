@@ -18,7 +18,6 @@ width for K = 2, L = 3.
 
 from attnflow.papers.mixture.formulas import alignment_time as alignment_time
 from attnflow.papers.mixture.formulas import stage_one_time as stage_one_time
-from attnflow.papers.mixture.formulas import steps_per_time as steps_per_time
 from attnflow.papers.mixture.stages.table import LEARNED as LEARNED
 from attnflow.papers.mixture.stages.table import LEFT_PLATEAU as LEFT_PLATEAU
 from attnflow.papers.mixture.stages.table import attention_grown as attention_grown

@@ -18,14 +18,11 @@ from attnflow.claims.stages import (
 )
 from attnflow.claims.statistics import max_margin
 from attnflow.papers.mixture import formulas
-from attnflow.papers.mixture.formulas import (
-    alignment_time,
-    stage_one_time,
-    steps_per_time,
-)
+from attnflow.papers.mixture.formulas import alignment_time, stage_one_time
 from attnflow.papers.mixture.settings import Setting
 from attnflow.schema.declarations import FormulaTime
 from attnflow.schema.dims import SEED, STAGE, TIME
+from attnflow.schema.fields import steps_per_time
 from attnflow.schema.installation import xr
 
 ALIGNED, ONSET, GROWN = 0.25, 0.1, 0.5
