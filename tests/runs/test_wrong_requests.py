@@ -28,7 +28,7 @@ def test_a_run_says_what_is_allowed(options, words):
 
 @pytest.mark.parametrize("name", [3, None, ["mixture/figure1"]])
 def test_what_is_no_experiment_is_refused(name):
-    with pytest.raises(ValueError, match="is no experiment"):
+    with pytest.raises(ValueError, match="is not an experiment"):
         af.run(name)
 
 
