@@ -1,6 +1,9 @@
 """The pages that are generated: complete, and staged with links that stay inside."""
 
 import re
+import subprocess
+import sys
+import tomllib
 
 import pytest
 from tools.documentation import stage as staging
@@ -69,3 +72,25 @@ def test_nothing_is_loaded_from_elsewhere():
     sources = [ROOT / "mkdocs.yml", *(ROOT / "docs/assets").iterdir()]
     for path in sources:
         assert "http" not in path.read_text("utf-8"), path
+
+
+def test_the_reference_needs_no_package_outside_the_docs_extra():
+    """`make docs` installs attnflow and its extra `docs`, and nothing for tests."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+    extras = {
+        name: {
+            re.split(r"[^\w-]", package)[0].replace("-", "_") for package in packages
+        }
+        for name, packages in project["optional-dependencies"].items()
+    }
+    others = set().union(*extras.values()) - extras["docs"] - {"attnflow"}
+    assert {"hypothesis", "beartype", "torch"} <= others
+    program = (
+        f"import sys; sys.modules.update(dict.fromkeys({sorted(others)}))\n"
+        "from tools.documentation.reference import reference_pages\n"
+        "assert reference_pages()"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stderr

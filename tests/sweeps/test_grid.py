@@ -101,7 +101,7 @@ def test_zipped_keys_share_an_axis():
         ({"a": "1,,2"}, "Remove a comma"),
         ({"a": "1,1.0"}, "a=1.0 is there twice"),
         ({"a": []}, "no values"),
-        ({"width": "1..infinite:3"}, "no number"),
+        ({"width": "1..infinite:3"}, "not a number"),
     ],
 )
 def test_mistakes_are_explained(overrides, said):
