@@ -117,13 +117,15 @@ def _claims(record: Paper, views: list[ClaimView]) -> str:
             f"attnflow verify {record.slug}/{example} --explain",
         ),
         table(("scope", "verdicts"), scopes),
+        '<div class="claims" markdown>',
         table(header, [_claim(view) for view in views]),
+        "</div>",
     ]
     return "\n\n".join(parts)
 
 
 def _claim(view: ClaimView) -> tuple[str, ...]:
-    """Three cells: on a phone, more of them would hide the statement."""
+    """Three cells, which stand below each other on a phone."""
     row = view.row
     slack = "" if row.slack is None else f", slack {row.slack:.3g}"
     statement = prose(row.statement)
