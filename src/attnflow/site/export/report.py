@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib.resources import files
+from typing import Any
 
 from attnflow.claims import Evidence, Kind, Row, Verdict
 from attnflow.claims.source_code import Source
@@ -303,23 +304,35 @@ def _seeds(explanation: Explanation) -> list[Block]:
 
 def _numbers(row: Row) -> list[Block]:
     numbers = [
-        (name, _short(json.dumps(plain(value), ensure_ascii=False)))
+        (name, _short(json.dumps(_rounded(plain(value)), ensure_ascii=False)))
         for name, value in tables.number_rows(row.numbers)
     ]
     if not numbers:
         return []
     return [
         Heading("Numbers"),
-        Paragraph("Of three numbers: the least, the median and the largest seed."),
+        Paragraph(
+            "Six digits; claim.json has them all. Three numbers are the least, the "
+            "median and the largest seed; a list beside one of sizes has a number for "
+            "each size."
+        ),
         Grid(("name", "value"), _few(numbers)),
         *_rest(len(numbers), "claim.json"),
     ]
 
 
+def _rounded(value: Any) -> Any:
+    """The same with six digits of each number."""
+    if isinstance(value, list):
+        return [_rounded(entry) for entry in value]
+    return float(f"{value:.6g}") if isinstance(value, float) else value
+
+
 def _trials(explanation: Explanation) -> list[Block]:
     tried = explanation.tried
+    survives = explanation.claim.survives
     named = [
-        (trial, change, verdict)
+        (trial, change, verdict, survives.get(change, "") if verdict == "holds" else "")
         for _, trial, change, verdict in tables.trial_rows(explanation)
         if trial != "generated change"
     ]
@@ -335,7 +348,7 @@ def _trials(explanation: Explanation) -> list[Block]:
         Paragraph(
             "Changes that the claim names, and runs whose later times are unknown:"
         ),
-        Grid(("trial", "change", "verdict"), named),
+        Grid(("trial", "change", "verdict", "why it may hold"), named),
         Paragraph("All of them:", Link("trials.csv", "trials.csv")),
     ]
     if tried.inert:
