@@ -104,7 +104,7 @@ def _exhibit(record: Paper, exhibit: Exhibit) -> str:
 def _claims(record: Paper, views: list[ClaimView]) -> str:
     tally = Tally(views)
     scopes = [
-        (scope, ", ".join(f"{n} {verdict}" for verdict, n in counts.items()))
+        (scope, ", ".join(_counted(n, str(verdict)) for verdict, n in counts.items()))
         for scope, counts in tally.by_scope.items()
     ]
     header = ("claim, place, kind", "verdict, scope, slack", "statement")
@@ -122,6 +122,13 @@ def _claims(record: Paper, views: list[ClaimView]) -> str:
         "</div>",
     ]
     return "\n\n".join(parts)
+
+
+def _counted(number: int, verdict: str) -> str:
+    """`1 holds`, `35 hold`, `3 inconclusive`."""
+    if number > 1 and verdict in ("holds", "fails"):
+        verdict = verdict.removesuffix("s")
+    return f"{number} {verdict}"
 
 
 def _claim(view: ClaimView) -> tuple[str, ...]:
