@@ -50,7 +50,14 @@ def list_all(
 
 def _summarise(output: Output, papers: "list[Paper]") -> None:
     """A line for each paper, and what to type next."""
-    columns = ("paper", "ids", "experiments", "figures and tables", "claims", "title")
+    columns = (
+        "paper",
+        "ids",
+        "experiments",
+        "figures, tables, maps",
+        "claims",
+        "title",
+    )
     rows = [
         (
             paper.slug,
