@@ -347,5 +347,5 @@ def test_numbers_of_numpy_become_plain():
 
 
 def test_what_is_no_check_is_refused():
-    with pytest.raises(TypeError, match="no check"):
+    with pytest.raises(TypeError, match="not a check"):
         decide_check("holds", IDENTITY)  # type: ignore[arg-type]

@@ -308,5 +308,5 @@ def test_rows_come_back_from_json():
         text = json.dumps(before.as_json(), allow_nan=False)
         after = Row.from_json(json.loads(text))
         assert replace(after, numbers={}) == replace(before, numbers={})
-    with pytest.raises(ValueError, match="no row of a claims table"):
+    with pytest.raises(ValueError, match="not a row of a claims table"):
         Row.from_json({"kind": "identity"})

@@ -97,9 +97,9 @@ def test_for_people(program, tmp_path, table):
     ("text", "message"),
     [
         (None, "There is no file"),
-        ("{", "is no claims table"),
-        ('{"runs": []}', "is no claims table"),
-        ('{"claims": [{"id": "B-1"}]}', "is no row of a claims table"),
+        ("{", "is not a claims table"),
+        ('{"runs": []}', "is not a claims table"),
+        ('{"claims": [{"id": "B-1"}]}', "is not a row of a claims table"),
     ],
 )
 def test_what_is_no_table(program, tmp_path, table, text, message):

@@ -109,7 +109,7 @@ def test_doctor_says_what_is_in_the_way(program, tmp_path, monkeypatch):
     (tmp_path / "file").write_text("")
     monkeypatch.setenv("ATTNFLOW_DATA", str(tmp_path / "file" / "data"))
     entry = program.json("doctor")["directories"]["data"]
-    assert entry["trouble"] == f"CANNOT BE USED: {tmp_path / 'file'} is no directory"
+    assert entry["trouble"] == f"CANNOT BE USED: {tmp_path / 'file'} is not a directory"
     assert "CANNOT BE USED" in program("doctor").stdout
 
 

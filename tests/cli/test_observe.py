@@ -66,7 +66,7 @@ def test_files_at_times_with_a_map_of_names(weights):
         (["width=8"], "There are no files"),
         (["absent.npz"], "There is no file absent.npz"),
         (["a.npz", "--at", "0", "--seeds", "1"], "give one of the two"),
-        (["a.npz", "--seeds", "one"], "--seeds 'one' is no list"),
+        (["a.npz", "--seeds", "one"], "--seeds 'one' is not a list"),
         (["a.npz", "-o", "absent/mine.nc"], "there is no directory absent"),
     ],
 )

@@ -1,6 +1,9 @@
 """The pages that are generated: complete, and staged with links that stay inside."""
 
 import re
+import subprocess
+import sys
+import tomllib
 
 import pytest
 from tools.documentation import stage as staging
@@ -69,3 +72,38 @@ def test_nothing_is_loaded_from_elsewhere():
     sources = [ROOT / "mkdocs.yml", *(ROOT / "docs/assets").iterdir()]
     for path in sources:
         assert "http" not in path.read_text("utf-8"), path
+
+
+def test_the_reference_needs_no_package_outside_the_docs_extra():
+    """`make docs` installs attnflow and its extra `docs`, and nothing for tests."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+    extras = {
+        name: {
+            re.split(r"[^\w-]", package)[0].replace("-", "_") for package in packages
+        }
+        for name, packages in project["optional-dependencies"].items()
+    }
+    others = set().union(*extras.values()) - extras["docs"] - {"attnflow"}
+    assert {"hypothesis", "beartype", "torch"} <= others
+    program = f"""
+import sys
+
+class Without:
+    def __init__(self, finder):
+        self.finder = finder
+
+    def __getattr__(self, name):
+        return getattr(self.finder, name)
+
+    def find_spec(self, name, path=None, target=None):
+        if name.partition(".")[0] not in {sorted(others)}:
+            return self.finder.find_spec(name, path, target)
+
+sys.meta_path[:] = map(Without, sys.meta_path)
+from tools.documentation.reference import reference_pages
+assert reference_pages()
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stderr

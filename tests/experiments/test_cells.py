@@ -97,7 +97,7 @@ def test_progress_and_one_class_are_reported():
 
 def test_what_cells_cannot_record():
     odd = replace(plan(), observables=("loss", "value"))
-    with pytest.raises(ValueError, match=r"\['value'\] are no scalars"):
+    with pytest.raises(ValueError, match=r"\['value'\] are not scalars"):
         run_cells([odd])
     with pytest.raises(ValueError, match="the same scalars"):
         run_cells([plan(), replace(plan(), observables=("loss",))])

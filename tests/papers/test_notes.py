@@ -36,7 +36,7 @@ def test_a_note_is_read(file):
         (ENTRY.replace("typo", "slip"), "note X-N1 has effect = 'slip'.*statement"),
         (ENTRY.replace('id = "X-N1"', ""), "note 1 lacks id"),
         (ENTRY.replace("[[note]]", "[[notes]]"), r"\['notes'\]: each note begins"),
-        (ENTRY + "id =", "notes.toml is no TOML"),
+        (ENTRY + "id =", "notes.toml is not valid TOML"),
         (ENTRY + 'status = "disputed"', "the authors' word. .* replies.toml"),
     ],
 )

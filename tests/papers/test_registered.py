@@ -98,7 +98,7 @@ def test_a_broken_one_is_named_and_left_out(site, name, code, why):
         found = papers()
     assert why in str(told[0].message) and f"the package {name}" in str(told[0].message)
     assert set(found) == set(SLUGS)
-    with pytest.raises(BrokenPaper, match=r"Mend|Let|Use"):
+    with pytest.raises(BrokenPaper, match=r"Fix|Let|Use"):
         paper(name)
 
 
@@ -108,7 +108,7 @@ def test_a_part_that_is_broken_is_named_and_left_out(site):
     file = site("partly", text)
     file.with_name("partly_claims.py").write_text("raise KeyboardInterrupt")
     assert paper("partly").slug == "partly", "nobody asked for its claims"
-    with pytest.raises(BrokenPaper, match=r"partly_claims:CLAIMS.*Mend that package"):
+    with pytest.raises(BrokenPaper, match=r"partly_claims:CLAIMS.*Fix that package"):
         assert paper("partly").claims
     with pytest.warns(BrokenPaperWarning, match="KeyboardInterrupt"):
         done = Program()("list")

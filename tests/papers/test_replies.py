@@ -50,7 +50,7 @@ def test_a_reply_is_read(file, date):
         ("2026-11-18", '"yesterday"', "date = 'yesterday'. Write a day"),
         ('["T-N1", "T-Thm1"]', '"T-N1"', "is about 'T-N1'. Write a list"),
         ("[[reply]]", "[[replies]]", r"\['replies'\]: each reply begins"),
-        ("about", "about about", "replies.toml is no TOML"),
+        ("about", "about about", "replies.toml is not valid TOML"),
     ],
 )
 def test_errors_name_the_file_and_the_entry(file, old, new, message):

@@ -14,8 +14,8 @@ NAN = float("nan")
         ({"width": 10**30}, "an integer from 1"),
         ({"seeds": NAN}, "neither a number of seeds nor a list"),
         ({"seeds": 10**22}, "more than 1000000"),
-        ({"seeds": [0, 0.5]}, "no integer"),
-        ({"seeds": [None]}, "no integer"),
+        ({"seeds": [0, 0.5]}, "not an integer"),
+        ({"seeds": [None]}, "not an integer"),
         ({"record": [3]}, "names of observables"),
         ({"at": [NAN]}, "finite and not negative"),
         ({"weights": {"W_K": np.array(["a"])}}, "real numbers"),
@@ -28,7 +28,7 @@ def test_a_run_says_what_is_allowed(options, words):
 
 @pytest.mark.parametrize("name", [3, None, ["mixture/figure1"]])
 def test_what_is_no_experiment_is_refused(name):
-    with pytest.raises(ValueError, match="is no experiment"):
+    with pytest.raises(ValueError, match="is not an experiment"):
         af.run(name)
 
 
@@ -40,7 +40,7 @@ def test_what_is_no_experiment_is_refused(name):
         ({"omega": [NAN, 0.1]}, "a number"),
         ({"omega": "0.1..1:10000000"}, "from 2 to 1000000"),
         ({"omega": "0.1..1:2000", "bias": "0..1:2000"}, "4000000 cells"),
-        ({"omega": [0.1, 0.2], "bias": [0.0, 1.0], "refine": NAN}, "no level"),
+        ({"omega": [0.1, 0.2], "bias": [0.0, 1.0], "refine": NAN}, "not a level"),
     ],
 )
 def test_a_sweep_says_what_is_allowed(settings, words):

@@ -37,7 +37,7 @@ def test_only_real_numbers_are_arrays(value):
 
 
 def test_ragged_lists_are_no_arrays():
-    with pytest.raises(ValueError, match="W_K is no array"):
+    with pytest.raises(ValueError, match="W_K is not an array"):
         load({"W_K": [[1.0], [1.0, 2.0]]})
 
 

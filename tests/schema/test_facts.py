@@ -81,5 +81,5 @@ def test_a_run_says_where_it_comes_from():
 
 
 def test_other_datasets_are_no_runs():
-    with pytest.raises(ValueError, match="is no run of attnflow: it lacks"):
+    with pytest.raises(ValueError, match="is not a run of attnflow: it lacks"):
         repr(RunView(xr.Dataset()))

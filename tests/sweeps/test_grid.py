@@ -89,7 +89,7 @@ def test_zipped_keys_share_an_axis():
         ({"a": "0..1:1"}, "from 2 to"),
         ({"a": "0..1:2.5"}, "has 2.5 where"),
         ({"a": "0..1:-3"}, "has -3 where"),
-        ({"a": "x..1:3"}, "an end that is no number"),
+        ({"a": "x..1:3"}, "an end that is not a number"),
         ({"a": "0..inf:3"}, "not finite"),
         ({"a": "0..1:3:log"}, "its end 0 is not positive"),
         ({"a": "-2..-1:3:log"}, "its end -2 is not positive"),
@@ -101,7 +101,7 @@ def test_zipped_keys_share_an_axis():
         ({"a": "1,,2"}, "Remove a comma"),
         ({"a": "1,1.0"}, "a=1.0 is there twice"),
         ({"a": []}, "no values"),
-        ({"width": "1..infinite:3"}, "no number"),
+        ({"width": "1..infinite:3"}, "not a number"),
     ],
 )
 def test_mistakes_are_explained(overrides, said):

@@ -117,9 +117,9 @@ def test_settings_that_cannot_be_are_failed_cells(tmp_path):
     ("measure", "said"),
     [
         ("los", "Did you mean 'loss'"),
-        ("score", "no single number: score has the dims head, key, query"),
-        ("loss[common]", "no single number"),
-        ("score[+,:,v1]", "no single number"),
+        ("score", "not a single number: score has the dims head, key, query"),
+        ("loss[common]", "not a single number"),
+        ("score[+,:,v1]", "not a single number"),
         ("B-Sec3-ordr", "Did you mean 'B-Sec3-order'"),
     ],
 )

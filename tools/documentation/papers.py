@@ -104,7 +104,7 @@ def _exhibit(record: Paper, exhibit: Exhibit) -> str:
 def _claims(record: Paper, views: list[ClaimView]) -> str:
     tally = Tally(views)
     scopes = [
-        (scope, ", ".join(f"{n} {verdict}" for verdict, n in counts.items()))
+        (scope, ", ".join(_counted(n, str(verdict)) for verdict, n in counts.items()))
         for scope, counts in tally.by_scope.items()
     ]
     header = ("claim, place, kind", "verdict, scope, slack", "statement")
@@ -117,13 +117,22 @@ def _claims(record: Paper, views: list[ClaimView]) -> str:
             f"attnflow verify {record.slug}/{example} --explain",
         ),
         table(("scope", "verdicts"), scopes),
+        '<div class="claims" markdown>',
         table(header, [_claim(view) for view in views]),
+        "</div>",
     ]
     return "\n\n".join(parts)
 
 
+def _counted(number: int, verdict: str) -> str:
+    """`1 holds`, `35 hold`, `3 inconclusive`."""
+    if number > 1 and verdict in ("holds", "fails"):
+        verdict = verdict.removesuffix("s")
+    return f"{number} {verdict}"
+
+
 def _claim(view: ClaimView) -> tuple[str, ...]:
-    """Three cells: on a phone, more of them would hide the statement."""
+    """Three cells, which stand below each other on a phone."""
     row = view.row
     slack = "" if row.slack is None else f", slack {row.slack:.3g}"
     statement = prose(row.statement)

@@ -207,8 +207,8 @@ def _command(name: str, command: Any) -> str:
 
 def _observables() -> str:
     rows = [
-        (code(name), ", ".join(map(code, found.dims)), prose(found.about))
-        for name, found in sorted(OBSERVABLES.items())
+        (code(name), prose(observable.about), ", ".join(map(code, observable.dims)))
+        for name, observable in sorted(OBSERVABLES.items())
     ]
     intro = (
         "Named functions of a state that a run records: "
@@ -216,5 +216,5 @@ def _observables() -> str:
         "and `time`. Next-token prediction and deep networks have registries of their "
         "own."
     )
-    listing = table(("observable", "dims", "what it is"), rows)
+    listing = table(("observable", "what it is", "dims"), rows)
     return f"# Observables\n\n{intro}\n\n{listing}"

@@ -22,6 +22,7 @@ PAGES = {
 FILES = "files"
 """Where other files of the repository go, by their paths."""
 LINK = re.compile(r"(\]\()((?!https?:|mailto:|#)[^)\s#]*)((?:#[^)\s]*)?\))")
+PICTURE = re.compile(r"!\[([^\]]*)\]\(([^)#\s]+)\.svg\)")
 FENCE = re.compile(r"(^```.*?^```$)", re.M | re.S)
 
 
@@ -78,7 +79,15 @@ def _inside(home: str, text: str, page: str, homes: dict[str, str], out: Path) -
     # Code is not text: every second piece is a fenced block.
     pieces = FENCE.split(text)
     pieces[::2] = [LINK.sub(turned, piece) for piece in pieces[::2]]
-    return "".join(pieces)
+    return PICTURE.sub(lambda match: _themes(match, home), "".join(pieces))
+
+
+def _themes(match: re.Match[str], home: str) -> str:
+    """A figure in both themes, where there is a dark one beside it."""
+    text, name = match.groups()
+    if not (ROOT / home).parent.joinpath(f"{name}.dark.svg").is_file():
+        return match[0]
+    return f"![{text}]({name}.svg#only-light)\n![{text}]({name}.dark.svg#only-dark)"
 
 
 def _place(target: str, homes: dict[str, str], out: Path) -> str:

@@ -166,7 +166,7 @@ class Claim(AbstractPresentable):
     def __post_init__(self) -> None:
         if not _ID.fullmatch(self.id):
             raise ValueError(
-                f"{self.id!r} is no claim id: write it as B-Thm4.1-T2, the paper's "
+                f"{self.id!r} is not a claim id: write it as B-Thm4.1-T2, the paper's "
                 "letter (or a word of up to 12 letters or digits with a capital "
                 "first), a hyphen, and then letters, digits, dots and hyphens."
             )

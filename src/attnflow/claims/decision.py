@@ -146,7 +146,7 @@ def combine(decisions: Sequence[Decision]) -> Decision:
 @singledispatch
 def decide_check(check: Measurement, rule: Rule) -> Decision:
     """The verdict on a single check of a statement."""
-    raise TypeError(f"{check!r} is no check: give one of attnflow.claims.checks.")
+    raise TypeError(f"{check!r} is not a check: give one of attnflow.claims.checks.")
 
 
 @decide_check.register

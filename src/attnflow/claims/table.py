@@ -201,7 +201,7 @@ class Row:
             return cls(**values)
         except (AttributeError, KeyError, TypeError, ValueError) as error:
             raise ValueError(
-                f"{str(content)[:60]} is no row of a claims table ({error!r}). Give "
+                f"{str(content)[:60]} is not a row of a claims table ({error!r}). Give "
                 "what `attnflow verify --json` writes."
             ) from error
 

@@ -48,29 +48,39 @@ PAPERS, YOURS, KEPT, MACHINE = (
     "Results",
     "This machine",
 )
-_add(PAPERS, "demo", demo, "One result: its stages, claims, figures and a page.")
-_add(PAPERS, "list", list_all, "Papers, their experiments, figures and claims.")
+_add(PAPERS, "demo", demo, "Show one paper's headline result, start to finish.")
+_add(PAPERS, "list", list_all, "List papers, experiments, figures and claims.")
 _add(PAPERS, "run", run, "Run one experiment, or read its stored run.", bare=False)
-_add(PAPERS, "reproduce", reproduce, "Draw figures and tables, beside the printed.")
-_add(PAPERS, "verify", verify, "Judge claims: what is stated, and what came out.")
-_add(PAPERS, "explore", explore, "Pages with sliders that compute in the browser.")
-_add(PAPERS, "cite", cite, "BibTeX of a paper and of attnflow.", bare=False)
+_add(PAPERS, "reproduce", reproduce, "Draw a paper's figures and tables.")
+_add(PAPERS, "verify", verify, "Check a paper's claims and print their verdicts.")
+_add(PAPERS, "explore", explore, "Write pages with sliders that run in a browser.")
+_add(PAPERS, "cite", cite, "Print BibTeX for a paper and for attnflow.", bare=False)
 _add(YOURS, "sweep", sweep, "Run an experiment over a grid of settings.", bare=False)
-_add(YOURS, "observe", observe, "Turn weights that you trained into a run.", bare=False)
-_add(YOURS, "new-paper", new_paper, "Write a package for a paper.", bare=False)
+_add(YOURS, "observe", observe, "Convert your own checkpoints into a run.", bare=False)
+_add(
+    YOURS,
+    "new-paper",
+    new_paper,
+    "Create a package for a paper of your own.",
+    bare=False,
+)
 _add(KEPT, "runs", runs, "List the stored runs, newest first.")
 _add(KEPT, "diff", diff, "Compare two claims tables.", bare=False)
 _add(KEPT, "export", export, "Write a stored run as netCDF.", bare=False)
 _add(
-    KEPT, "export-site", export_site, "Write figures and pages to publish.", bare=False
+    KEPT,
+    "export-site",
+    export_site,
+    "Write figures and pages as a static site.",
+    bare=False,
 )
 _add(
     *(KEPT, "export-claims", export_claims),
     "Write verdicts as folders for referees.",
     bare=False,
 )
-_add(MACHINE, "doctor", doctor, "Versions, directories and variables.")
-_add(MACHINE, "bench", bench, "Time reduced forms against weights and PyTorch.")
+_add(MACHINE, "doctor", doctor, "Show versions, directories and variables.")
+_add(MACHINE, "bench", bench, "Benchmark reduced forms against PyTorch.")
 app.add_typer(data, name="data", rich_help_panel=MACHINE)
 app.add_typer(store, name="store", rich_help_panel=KEPT)
 
@@ -86,13 +96,16 @@ def _program(
     version: Annotated[
         bool,
         typer.Option(
-            "--version", callback=_print_version, is_eager=True, help="Which version."
+            "--version",
+            callback=_print_version,
+            is_eager=True,
+            help="Print the version and exit.",
         ),
     ] = False,
 ) -> None:
-    """How shallow transformers learn, and whether it is as the papers say.
+    """Compute how shallow transformers learn, and check what theory papers say.
 
-    Begin with `attnflow demo`, or `attnflow list`. Every command takes --json FILE.
+    Start with `attnflow demo` or `attnflow list`. Every command takes --json FILE.
 
     Exit codes: 0 success; 1 a verdict or a number differs from the recorded one;
     2 wrong usage; 130 interrupted.

@@ -17,16 +17,16 @@ if TYPE_CHECKING:
 
 @guarded
 def list_all(
-    paper: Annotated[str | None, typer.Argument(metavar="[PAPER[/EXPERIMENT]]")] = None,
+    paper: Annotated[str | None, typer.Argument(metavar="PAPER[/EXPERIMENT]")] = None,
     every: Annotated[
-        bool, typer.Option("--all", help="All of every paper, not a summary.")
+        bool, typer.Option("--all", help="List everything in every paper.")
     ] = False,
     json: Json = None,
 ) -> int:
     """List the papers; with a paper, its experiments, figures and tables, and claims.
 
-    With a paper, also the settings of its experiments; `mix` is for mixed ones. With
-    an experiment, what each of its settings takes. JSON has all of it always.
+    With an experiment, list its settings: type, range, unit and default. `mix` lists
+    the parts of mixed experiments. JSON always contains everything.
     """
     from attnflow.papers import select_papers
     from attnflow.runs.runner import find_experiment, find_source
@@ -50,7 +50,14 @@ def list_all(
 
 def _summarise(output: Output, papers: "list[Paper]") -> None:
     """A line for each paper, and what to type next."""
-    columns = ("paper", "ids", "experiments", "figures and tables", "claims", "title")
+    columns = (
+        "paper",
+        "ids",
+        "experiments",
+        "figures, tables, maps",
+        "claims",
+        "title",
+    )
     rows = [
         (
             paper.slug,
@@ -159,7 +166,7 @@ def cite(
 def new_paper(
     name: Annotated[str, typer.Argument(metavar="NAME")],
     into: Annotated[
-        Path, typer.Option(metavar="DIR", help="The directory to write it into.")
+        Path, typer.Option(metavar="DIR", help="Parent directory of the package.")
     ] = Path(),
     json: Json = None,
 ) -> int:

@@ -25,10 +25,12 @@ SEEDS = 3
 
 @guarded
 def demo(
-    out: Annotated[Path | None, typer.Option(metavar="DIR", help="Where to.")] = None,
+    out: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="Output directory.")
+    ] = None,
     json: Json = None,
 ) -> int:
-    """Reproduce one result, with its stages, some claims, figures and a page."""
+    """Show one headline result: its stages, some claims, figures and a page."""
     from attnflow.cli.verdicts import claims_table, is_surprise
     from attnflow.papers import papers
     from attnflow.runs.runner import Runner

@@ -84,7 +84,7 @@ def _say(output: Output, explanation: Explanation) -> None:
     _say_runs(output, explanation)
     _say_code(output, explanation)
     _say_numbers(output, explanation)
-    output.say("What would have made it fail")
+    output.say("When each check fails")
     _say_list(output, [f"{sentence}." for sentence in explanation.fails_where])
     _say_trials(output, explanation.tried)
 

@@ -15,16 +15,12 @@ from attnflow.runs.files import check_place
 
 @guarded
 def explore(
-    target: Annotated[
-        str | None, typer.Argument(metavar="[PAPER[/EXPERIMENT]]")
-    ] = None,
-    settings: Annotated[
-        list[str] | None, typer.Argument(metavar="[KEY=VALUE]...")
-    ] = None,
+    target: Annotated[str | None, typer.Argument(metavar="PAPER[/EXPERIMENT]")] = None,
+    settings: Annotated[list[str] | None, typer.Argument(metavar="KEY=VALUE")] = None,
     out: Annotated[
         Path | None,
         typer.Option(
-            metavar="FILE.html", help=f"One file; without it pages in {OUTPUT}."
+            metavar="FILE.html", help=f"Write one file (default: pages in {OUTPUT})."
         ),
     ] = None,
     json: Json = None,
@@ -32,8 +28,8 @@ def explore(
     """Write pages with sliders that compute experiments in the browser.
 
     One file that opens from a disk: `attnflow explore mixture/figure1 --out a.html`.
-    Without a target the pages of all papers; they are opened where a browser is at
-    hand.
+    Without a target, write pages for all papers and open them in a browser, if there
+    is one.
     """
     from attnflow.papers.base import select_papers
     from attnflow.site.explore import explore as build

@@ -19,28 +19,28 @@ from attnflow.cli.verify import SEEDS, chosen_claims
 @guarded
 def export_claims(
     target: Annotated[str, typer.Argument(metavar="PAPER[/CLAIM]")],
-    out: Annotated[Path, typer.Option(metavar="DIR", help="The folder to fill.")],
-    seeds: Annotated[int, typer.Option(min=1, help="How many seeds.")] = SEEDS,
+    out: Annotated[Path, typer.Option(metavar="DIR", help="Output directory.")],
+    seeds: Annotated[int, typer.Option(min=1, help="Number of seeds.")] = SEEDS,
     only: Annotated[
         list[str] | None,
         typer.Option(
             metavar="ID*|KIND|SCOPE|ORIGIN|VERDICT",
-            help="Such claims alone, as recorded.",
+            help="Export only matching claims.",
         ),
     ] = None,
     witness: Annotated[
-        bool, typer.Option("--witness/--no-witness", help="Run second programs.")
+        bool, typer.Option("--witness/--no-witness", help="Run witness scripts.")
     ] = True,
     runs: Annotated[
-        bool, typer.Option("--runs", help="Write whole runs too, as netCDF files.")
+        bool, typer.Option("--runs", help="Also write the runs as netCDF.")
     ] = False,
     workers: Workers = None,
     json: Json = None,
 ) -> int:
     """Write verdicts as folders that a referee can read without attnflow.
 
-    Per claim: statement, conditions, code, numbers, trials, the second program and how
-    to run it again. Stored verdicts and runs are read. Killed, it goes on where it was.
+    Each has the statement, its conditions, code, numbers by seed, trials, the witness
+    script and how to run it again. An interrupted command resumes.
     """
     from attnflow.claims import ClaimsTable
     from attnflow.cli.verdicts import is_surprise

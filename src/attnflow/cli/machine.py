@@ -44,7 +44,7 @@ VARIABLES = {
 
 @guarded
 def doctor(json: Json = None) -> int:
-    """Say what this machine has: versions, directories, variables, double precision."""
+    """Show versions, directories, environment variables and float64 support."""
     output = Output(json)
     packages, directories, has_x64 = (
         _packages(),
@@ -140,7 +140,7 @@ def _trouble(path: Path) -> str:
     while not place.exists() and place != place.parent:
         place = place.parent
     if not place.is_dir():
-        return f"CANNOT BE USED: {place} is no directory"
+        return f"CANNOT BE USED: {place} is not a directory"
     return "" if os.access(place, os.W_OK | os.X_OK) else f"{place} is READ-ONLY"
 
 
@@ -201,16 +201,16 @@ def _has_double_precision() -> bool:
         return bool(1.0 + jax.numpy.asarray(1e-12) > 1.0)
 
 
-data = typer.Typer(no_args_is_help=True, help="Data sets: what is here, and get more.")
+data = typer.Typer(no_args_is_help=True, help="List and download data sets.")
 Name = Annotated[
-    str | None, typer.Argument(metavar="NAME", help="A data set; all without it.")
+    str | None, typer.Argument(metavar="NAME", help="A data set (default: all).")
 ]
 
 
 @data.command("list")
 @guarded
 def list_sets(json: Json = None) -> int:
-    """List the data sets, their files, and whether these are here."""
+    """List the data sets, their files, and which of them are on this machine."""
     from attnflow.data.real import data_directory
 
     output = Output(json)
@@ -229,7 +229,7 @@ def list_sets(json: Json = None) -> int:
 @data.command("fetch")
 @guarded
 def fetch_sets(name: Name = None, json: Json = None) -> int:
-    """Download what is not here, and check it."""
+    """Download missing files and verify their checksums."""
     from attnflow.cli.output import shown_progress
     from attnflow.data.real import fetch
 
@@ -245,7 +245,7 @@ def fetch_sets(name: Name = None, json: Json = None) -> int:
 @data.command("path")
 @guarded
 def path(name: Name = None, json: Json = None) -> int:
-    """Print where the files are, or belong; 1 where one is missing or damaged."""
+    """Print the paths of the files; exit code 1 if one is missing or damaged."""
     return 0 if _show_paths(Output(json), name) else OTHERWISE
 
 
@@ -295,10 +295,10 @@ def _content(name: str | None) -> dict[str, list[dict[str, Any]]]:
 
 @guarded
 def bench(
-    paper: Annotated[str | None, typer.Argument(metavar="[PAPER]")] = None,
+    paper: Annotated[str | None, typer.Argument(metavar="PAPER")] = None,
     json: Json = None,
 ) -> int:
-    """Time the reduced forms against plain weights and against PyTorch."""
+    """Benchmark reduced forms against plain weights and against PyTorch."""
     from attnflow import papers
     from attnflow.cli import benchmarks
     from attnflow.schema.installation import MissingData

@@ -17,18 +17,18 @@ def observe(
     arguments: Annotated[
         list[str],
         typer.Argument(
-            metavar="FILE... [KEY=VALUE]...",
+            metavar="FILE|KEY=VALUE",
             help="Checkpoints (.npz, .safetensors, .pt, .pth), and settings.",
         ),
     ],
     out: Annotated[
-        Path, typer.Option("--out", "-o", metavar="FILE.nc", help="The run to write.")
+        Path, typer.Option("--out", "-o", metavar="FILE.nc", help="Output file.")
     ],
     at: Annotated[
         str | None,
         typer.Option(
             metavar="0,10,100",
-            help="When the files are, one after the other; without it each file holds "
+            help="Times of the files, in order. Without it, each file holds "
             "a whole series, of a seed each.",
         ),
     ] = None,
@@ -36,20 +36,24 @@ def observe(
         list[str] | None,
         typer.Option(
             metavar="OURS=THEIRS",
-            help="Where a weight is in the files; THEIRS+THEIRS are stacked.",
+            help="Name of a weight in the files; OURS=A+B stacks A and B.",
         ),
     ] = None,
     seeds: Annotated[
-        str | None, typer.Option(metavar="0,1,2", help="Whose samples they are.")
+        str | None,
+        typer.Option(
+            metavar="0,1,2", help="Seeds of the samples that were trained on."
+        ),
     ] = None,
     record: Annotated[
-        str | None, typer.Option(metavar="NAME,NAME", help="What else to record.")
+        str | None,
+        typer.Option(metavar="NAME,NAME", help="Further observables to record."),
     ] = None,
     json: Json = None,
 ) -> int:
-    """See weights or tables that you trained through our observables.
+    """Convert checkpoints (weights or tables that you trained) into a run.
 
-    What is written is a run: `attnflow verify PAPER/CLAIM --run FILE.nc` judges it.
+    Then check claims on it: `attnflow verify PAPER/CLAIM --run FILE.nc`.
     """
     from attnflow import observe as observe_checkpoints
     from attnflow.runs.run_files import export_netcdf
@@ -96,7 +100,7 @@ def times_or_seeds(
     """The times of `count` files, or the seeds of files with a whole series each."""
     times, texts = parse_times(at), parse_names(seeds) or []
     if not all(text.isdecimal() for text in texts):
-        raise ValueError(f"--seeds {seeds!r} is no list. Write for example 0,1,2.")
+        raise ValueError(f"--seeds {seeds!r} is not a list. Write for example 0,1,2.")
     numbers = [int(text) for text in texts] or None
     if times is None:
         return None, numbers or list(range(count))

@@ -37,11 +37,11 @@ _QUIET_SECONDS = 2.0
 
 Json = Annotated[
     str | None,
-    typer.Option(
-        "--json", metavar="FILE", help="Write JSON to a file; - is the terminal, alone."
-    ),
+    typer.Option("--json", metavar="FILE", help="Write JSON to a file (-: stdout)."),
 ]
-Workers = Annotated[int | None, typer.Option(min=0, help="Processes; 0: this one.")]
+Workers = Annotated[
+    int | None, typer.Option(min=0, help="Number of processes (0: this one).")
+]
 
 
 def number(value: object) -> str:

@@ -10,9 +10,7 @@ from attnflow.cli.output import Output, Table, seconds
 if TYPE_CHECKING:
     from attnflow.runs.profile import Profile
 
-Profiled = Annotated[
-    bool, typer.Option("--profile", help="Tell where the time went, and the memory.")
-]
+Profiled = Annotated[bool, typer.Option("--profile", help="Report time and memory.")]
 FEW = 10
 """Experiments, claims or exhibits that are shown; `--json` has all of them."""
 

@@ -31,25 +31,25 @@ QUICK = OUTPUT / "quick"
 
 @guarded
 def reproduce(
-    target: Annotated[str | None, typer.Argument(metavar="[PAPER[/EXHIBIT]]")] = None,
-    quick: Annotated[bool, typer.Option("--quick", help="Smaller runs.")] = False,
+    target: Annotated[str | None, typer.Argument(metavar="PAPER[/EXHIBIT]")] = None,
+    quick: Annotated[bool, typer.Option("--quick", help="Use smaller runs.")] = False,
     maps: Annotated[
-        bool, typer.Option("--maps", help="Its maps too, which take minutes each.")
+        bool, typer.Option("--maps", help="Include maps (minutes each).")
     ] = False,
     out: Annotated[
         Path | None,
         typer.Option(
-            metavar="DIR", help=f"Where to; without it {OUTPUT}, or {QUICK} of --quick."
+            metavar="DIR", help=f"Output directory (default: {OUTPUT}, or {QUICK})."
         ),
     ] = None,
     profile: Profiled = False,
     workers: Workers = None,
     json: Json = None,
 ) -> int:
-    """Make papers' figures and tables, beside what the papers print, and a site.
+    """Draw figures and tables beside the printed numbers, and write a site.
 
-    What is there already and did not change is left. Killed, it goes on where it was.
-    Maps are sweeps, which take minutes: they are made by name, or with --maps.
+    Exhibits that are up to date are kept; an interrupted command resumes.
+    Maps are sweeps and take minutes: ask for one by name, or for all by --maps.
     """
     from attnflow.runs.profile import Profile
     from attnflow.site.reproduce import reproduce as reproduce_papers

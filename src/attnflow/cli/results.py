@@ -27,7 +27,9 @@ if TYPE_CHECKING:
 
 @guarded
 def runs(
-    paper: Annotated[str | None, typer.Option(help="Only this paper's.")] = None,
+    paper: Annotated[
+        str | None, typer.Option(help="List only runs of this paper.")
+    ] = None,
     json: Json = None,
 ) -> int:
     """List the stored runs, newest first."""
@@ -64,9 +66,9 @@ def runs(
 
 @guarded
 def export(
-    run: Annotated[str, typer.Argument(help="Its address, or how that begins.")],
+    run: Annotated[str, typer.Argument(help="Id of the run, or a prefix of it.")],
     out: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="The netCDF file to write.")
+        Path | None, typer.Option(metavar="FILE", help="Output file.")
     ] = None,
     netcdf: Annotated[Path | None, typer.Option(hidden=True)] = None,
     json: Json = None,
@@ -92,17 +94,19 @@ def export(
 
 @guarded
 def export_site(
-    target: Annotated[Path, typer.Argument(metavar="DIR", help="The folder to fill.")],
+    target: Annotated[Path, typer.Argument(metavar="DIR", help="Output directory.")],
     source: Annotated[
         Path | None,
-        typer.Option("--from", metavar="DIR", help=f"The site; without it {OUTPUT}."),
+        typer.Option(
+            "--from", metavar="DIR", help=f"Site to export (default: {OUTPUT})."
+        ),
     ] = None,
     quick: Annotated[
-        bool, typer.Option("--quick", help=f"Of the smaller runs in {QUICK}.")
+        bool, typer.Option("--quick", help=f"Export the smaller runs in {QUICK}.")
     ] = False,
     json: Json = None,
 ) -> int:
-    """Write what was reproduced as a static site, with the verdicts known by now."""
+    """Write reproduced figures, tables and stored verdicts as a static site."""
     from attnflow.site.write import export_site as export
 
     output = Output(json)

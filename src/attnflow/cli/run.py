@@ -27,24 +27,24 @@ from attnflow.schema.settings import typed_setting
 @guarded
 def run(
     experiment: Annotated[str, typer.Argument(metavar="PAPER/EXPERIMENT")],
-    settings: Annotated[
-        list[str] | None, typer.Argument(metavar="[KEY=VALUE]...")
-    ] = None,
-    seeds: Annotated[int | None, typer.Option(min=1, help="How many seeds.")] = None,
-    rerun: Annotated[bool, typer.Option("--rerun", help="Even if stored.")] = False,
+    settings: Annotated[list[str] | None, typer.Argument(metavar="KEY=VALUE")] = None,
+    seeds: Annotated[int | None, typer.Option(min=1, help="Number of seeds.")] = None,
+    rerun: Annotated[
+        bool, typer.Option("--rerun", help="Ignore the stored run.")
+    ] = False,
     data: Annotated[
         Path | None,
-        typer.Option(exists=True, dir_okay=False, help="Your own data, an .npz file."),
+        typer.Option(exists=True, dir_okay=False, help="Your own data (.npz)."),
     ] = None,
     weights: Annotated[
         Path | None,
         typer.Option(exists=True, dir_okay=False, help="Your own initial weights."),
     ] = None,
     record: Annotated[
-        str | None, typer.Option(metavar="NAME,NAME", help="What to record.")
+        str | None, typer.Option(metavar="NAME,NAME", help="Observables to record.")
     ] = None,
     at: Annotated[
-        str | None, typer.Option(metavar="0,10,100", help="When to record.")
+        str | None, typer.Option(metavar="0,10,100", help="Times to record.")
     ] = None,
     check: Annotated[
         bool,
@@ -52,17 +52,18 @@ def run(
     ] = False,
     out: Annotated[
         Path | None,
-        typer.Option(metavar="FILE.nc", help="Write the run as netCDF too."),
+        typer.Option(metavar="FILE.nc", help="Also write the run as netCDF."),
     ] = None,
     animate: Annotated[
         Path | None,
         typer.Option(
-            metavar="FILE.gif|mp4|html", help="Show attention, or scores, as they move."
+            metavar="FILE.gif|mp4|html",
+            help="Write an animation of attention, or of scores.",
         ),
     ] = None,
     json: Json = None,
 ) -> int:
-    """Run one experiment, or read its run where it is stored."""
+    """Run one experiment, or read its stored run; print its stages and final values."""
     from attnflow.runs.runner import Runner, find_experiment
     from attnflow.schema.declarations import Request
 
@@ -109,7 +110,7 @@ def parse_overrides(texts: Sequence[str]) -> dict[str, str]:
     for text in texts:
         name, equals, value = text.partition("=")
         if not (name and equals):
-            raise ValueError(f"{text!r} is no setting. Write it as width=64.")
+            raise ValueError(f"{text!r} is not a setting. Write it as width=64.")
         if name in settings:
             raise ValueError(f"{name} is set twice. Give it once.")
         settings[name] = value
@@ -132,7 +133,7 @@ def parse_times(text: str | None) -> list[float] | None:
         numbers = [float(name) for name in parse_names(text) or ()]
     except ValueError:
         raise ValueError(
-            f"--at {text!r} is no list of times. Write for example --at 0,10,100."
+            f"--at {text!r} is not a list of times. Write for example --at 0,10,100."
         ) from None
     return numbers or None
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from attnflow.runs.check import Finding
     from attnflow.runs.store import Store
 
-store = typer.Typer(no_args_is_help=True, help="What is kept: check it, and repair it.")
+store = typer.Typer(no_args_is_help=True, help="Check and repair stored files.")
 _STATES = ("sound", "damaged", "leftover", "foreign")
 
 
@@ -22,15 +22,15 @@ _STATES = ("sound", "damaged", "leftover", "foreign")
 @guarded
 def check(
     repair: Annotated[
-        bool, typer.Option("--repair", help="Compute anew, or remove, what is damaged.")
+        bool, typer.Option("--repair", help="Recompute or remove damaged files.")
     ] = False,
     site: Annotated[
         Path | None,
-        typer.Option(metavar="DIR", help=f"A site to check too; without it {OUTPUT}."),
+        typer.Option(metavar="DIR", help=f"Site to check too (default: {OUTPUT})."),
     ] = None,
     json: Json = None,
 ) -> int:
-    """Read every file that is kept, and compare it with its checksums.
+    """Read every stored file and compare it with its checksums.
 
     These are runs, sweeps, verdicts, figures and tables, and compiled programs. The
     exit code is 1 where something is damaged and was not repaired.

@@ -21,53 +21,58 @@ def sweep(
     experiment: Annotated[
         str | None, typer.Argument(metavar="PAPER/EXPERIMENT")
     ] = None,
-    settings: Annotated[
-        list[str] | None, typer.Argument(metavar="[KEY=VALUES]...")
-    ] = None,
+    settings: Annotated[list[str] | None, typer.Argument(metavar="KEY=VALUES")] = None,
     zip: Annotated[
         list[str] | None,
-        typer.Option(metavar="KEY,KEY", help="Keys that go along one dim together."),
+        typer.Option(
+            metavar="KEY,KEY", help="Vary these keys together, along one dim."
+        ),
     ] = None,
-    seeds: Annotated[int | None, typer.Option(min=1, help="How many seeds.")] = None,
+    seeds: Annotated[int | None, typer.Option(min=1, help="Number of seeds.")] = None,
     measure: Annotated[
         list[str] | None,
         typer.Option(
-            metavar="loss|loss@0.1|loss~loglog|CLAIM", help="What to keep of a cell."
+            metavar="loss|loss@0.1|loss~loglog|CLAIM",
+            help="Statistic or claim to compute in each cell.",
         ),
     ] = None,
     executor: Annotated[str, typer.Option(help="local, dask or here.")] = "local",
     workers: Annotated[
-        int | None, typer.Option(min=1, help="How many processes.")
+        int | None, typer.Option(min=1, help="Number of processes.")
     ] = None,
     scheduler: Annotated[
-        str | None, typer.Option(metavar="tcp://…", help="A Dask cluster that runs.")
+        str | None,
+        typer.Option(metavar="tcp://…", help="Address of a running Dask cluster."),
     ] = None,
-    batch: Annotated[int, typer.Option(min=1, help="Cells stored as one.")] = 32,
+    batch: Annotated[int, typer.Option(min=1, help="Cells per batch.")] = 32,
     limit: Annotated[
-        float | None, typer.Option(metavar="SECONDS", help="What a cell may take.")
+        float | None, typer.Option(metavar="SECONDS", help="Time limit for a cell.")
     ] = None,
     retry: Annotated[
         bool, typer.Option("--retry", help="Compute failed cells again.")
     ] = False,
     status: Annotated[
-        bool, typer.Option("--status", help="Tell how far it is, and compute nothing.")
+        bool, typer.Option("--status", help="Show progress; compute nothing.")
     ] = False,
     refine: Annotated[
         str | None,
         typer.Option(
-            metavar="LEVEL", help="Compute a map of two keys near it alone, and fit it."
+            metavar="LEVEL", help="Compute only cells near the boundary; fit its law."
         ),
     ] = None,
-    coarse: Annotated[int, typer.Option(min=1, help="First step of --refine.")] = 8,
+    coarse: Annotated[
+        int, typer.Option(min=1, help="Spacing of the first cells of --refine.")
+    ] = 8,
     power: Annotated[
-        float, typer.Option(help="Of the second key in the boundary's constant.")
+        float, typer.Option(help="Power of the second key in the boundary's law.")
     ] = 2.0,
     out: Annotated[
-        Path | None, typer.Option(metavar="FILE.nc", help="Write it as netCDF too.")
+        Path | None,
+        typer.Option(metavar="FILE.nc", help="Also write the result as netCDF."),
     ] = None,
     json: Json = None,
 ) -> int:
-    """Run an experiment over settings; what is stored of it is not computed again.
+    """Run an experiment over a grid of settings; stored batches are not recomputed.
 
     KEY=a..b:n[:log] and KEY=x,y,z are swept, KEY=x is set. See docs/sweeps.md.
     """

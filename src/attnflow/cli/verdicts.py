@@ -24,7 +24,7 @@ FEW = 3
 
 
 def is_surprise(row: Row) -> bool:
-    """Whether a verdict or a witness came out otherwise than recorded.
+    """Whether a verdict or a witness differs from the recorded one.
 
     Not where more seeds would decide: fewer were asked for than the record has.
     """

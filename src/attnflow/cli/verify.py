@@ -33,35 +33,36 @@ SEEDS = 5
 
 @guarded
 def verify(
-    target: Annotated[str | None, typer.Argument(metavar="[PAPER[/CLAIM]]")] = None,
-    seeds: Annotated[int, typer.Option(min=1, help="How many seeds.")] = SEEDS,
+    target: Annotated[str | None, typer.Argument(metavar="PAPER[/CLAIM]")] = None,
+    seeds: Annotated[int, typer.Option(min=1, help="Number of seeds.")] = SEEDS,
     only: Annotated[
         list[str] | None,
         typer.Option(
             metavar="ID*|KIND|SCOPE|ORIGIN|VERDICT",
-            help="Such claims alone, as recorded.",
+            help="Check only claims recorded as such.",
         ),
     ] = None,
     changed: Annotated[
         bool,
-        typer.Option("--changed", help="Those not judged since their code changed."),
+        typer.Option("--changed", help="Check only claims whose code has changed."),
     ] = False,
     run: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Judge this run of yours.")
+        Path | None, typer.Option(metavar="FILE", help="Judge your own run.")
     ] = None,
     explain: Annotated[
-        bool, typer.Option("--explain", help="Tell all of one claim, with a picture.")
+        bool,
+        typer.Option("--explain", help="Explain one verdict in full, with a figure."),
     ] = False,
     witness: Annotated[
-        bool, typer.Option("--witness", help="Run the second programs of claims too.")
+        bool, typer.Option("--witness", help="Also run witness scripts.")
     ] = False,
     profile: Profiled = False,
     workers: Workers = None,
     json: Json = None,
 ) -> int:
-    """Check a paper's claims: what is claimed, and what came out.
+    """Check the claims of a paper, of all papers, or one claim.
 
-    What was judged before with the same code is read. Killed, it goes on where it was.
+    Stored verdicts of unchanged code are read; an interrupted command resumes.
     """
     from attnflow.claims import ClaimsTable
     from attnflow.cli.verdicts import is_surprise, show_claims, warning_of

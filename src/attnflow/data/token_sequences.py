@@ -198,7 +198,7 @@ def from_arrays(
     values = {name: np.asarray(value) for name, value in arrays.items()}
     for name, value in values.items():
         if not np.isfinite(value).all():
-            raise ValueError(f"data[{name!r}] is not finite everywhere: mend it first.")
+            raise ValueError(f"data[{name!r}] is not finite everywhere: fix it first.")
     group_names = ("all",)
     if "group" in values:
         top = int(values["group"].max(initial=0))
@@ -315,7 +315,7 @@ def _check_columns(data: Sequences) -> None:
             f"each of the {count} tokens. Leave it out to use the tokens' coordinates."
         )
     if not np.isfinite(columns).all():
-        raise ValueError("columns is not finite everywhere: mend it first.")
+        raise ValueError("columns is not finite everywhere: fix it first.")
 
 
 def _check_scale(data: Sequences) -> None:

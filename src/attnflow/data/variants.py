@@ -55,7 +55,7 @@ class AbstractVariant(Task):
 
 @dataclass(frozen=True)
 class NoisyLabels(AbstractVariant):
-    """Samples of another task, whose labels are wrong for some time or by some amount.
+    """Label noise: samples of another task, with labels that are flipped or perturbed.
 
     **Arguments:**
 
@@ -117,7 +117,7 @@ class NoisyLabels(AbstractVariant):
 
 @dataclass(frozen=True)
 class Positions(AbstractVariant):
-    """Samples of another task, whose tokens also know where they stand.
+    """Positional encodings: tokens of another task that also know where they stand.
 
     The word x at position i is the token
 
@@ -165,7 +165,7 @@ class Positions(AbstractVariant):
         queries_are_keys = _queries_are_keys(data)
         if self.how == "product" and not queries_are_keys:
             raise ValueError(
-                "Some queries are no keys and stand at no position, and products of "
+                "Some queries are not keys and have no position, and products of "
                 "words and positions need one. Use how='sum'."
             )
         length, words = data.key.shape[1], len(data.names)
@@ -211,7 +211,7 @@ class Positions(AbstractVariant):
 
 @dataclass(frozen=True)
 class PromptQuery(AbstractVariant):
-    """Samples of another task, each read by one query: a vector that is trained.
+    """Trained prompt: samples of another task, each read by one query that is trained.
 
     The prompt is a token p along a coordinate of its own, which is never a key. So
     `W_Q p` is a column that no other token sees: a free vector q, trained with the
@@ -266,7 +266,7 @@ class PromptQuery(AbstractVariant):
 
 @dataclass(frozen=True)
 class Causal(AbstractVariant):
-    """Samples of another task, whose queries see the keys up to their own position.
+    """Causal mask: queries of another task see the keys up to their own position.
 
     Every position is a query. Absent keys (of mass 0) stay absent, and a sample must
     not begin with one.

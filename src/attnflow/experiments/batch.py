@@ -27,7 +27,7 @@ Cell = tuple[int, Experiment, Built]
 def run_batch(
     experiments: Sequence[Experiment], *, seeds: Sequence[int] = (0,), pad: bool = False
 ) -> list[xr.Dataset | Exception]:
-    """The runs of many experiments; neighbours of one shape are one computation.
+    """Runs of many experiments; neighbours of one shape are one computation.
 
     Neighbours are of one shape where their systems have equal shapes, and their stages
     (but for learning rates), times and observables are equal: such cells and all of
@@ -68,7 +68,7 @@ def run_cells(
     seeds: Sequence[int] = (0,),
     progress: Progress | None = None,
 ) -> xr.Dataset:
-    """The last values of scalars of many experiments, one experiment after the other.
+    """Final values of scalars of many experiments, one experiment after the other.
 
     Those that share vectors and weights draw these once for a seed, and those whose
     systems have equal shapes share a compiled program. Side by side, each would wait
@@ -192,7 +192,7 @@ def _scalars(experiments: Sequence[Experiment]) -> tuple[str, ...]:
         raise ValueError(
             "All cells must record the same scalars, and these are to be recorded: "
             f"{sorted({plan.observables for plan in experiments})}, of which {wide} "
-            "are no scalars. Record 'loss', 'test_loss' and the like."
+            "are not scalars. Record 'loss', 'test_loss' and the like."
         )
     return names
 

@@ -75,7 +75,7 @@ class AbstractExperiment(AbstractPresentable):
 
 @dataclass(frozen=True, repr=False)
 class Experiment(AbstractExperiment):
-    """Training of a form on a problem and a task: all that decides what a run computes.
+    """An experiment: task, problem, initial weights, stages of training, and records.
 
     **Arguments:**
 

@@ -101,7 +101,7 @@ def _content_of(path: str) -> Any:
 
 @dataclass(frozen=True, repr=False)
 class Paper(AbstractPresentable):
-    """A paper: experiments, figures and tables, claims, notes, inventory.
+    """A paper: its experiments, figures and tables, claims, notes and inventory.
 
     `slug` is its short name, and `letter` what ids of its claims and notes begin with:
     a letter for attnflow's own papers, a word such as `Needle` for all others.
@@ -310,7 +310,7 @@ def _contained(trouble: str) -> Iterator[None]:
             if heard:
                 raise KeyboardInterrupt from error
             raise BrokenPaper(
-                f"{trouble}: {type(error).__name__}: {error}. Mend that package, or "
+                f"{trouble}: {type(error).__name__}: {error}. Fix that package, or "
                 "uninstall it."
             ) from error
 

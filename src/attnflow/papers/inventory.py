@@ -164,7 +164,7 @@ def read_notes(file: Traversable) -> tuple[Note, ...]:
     try:
         content = tomllib.loads(file.read_text("utf-8"))
     except tomllib.TOMLDecodeError as error:
-        raise ValueError(f"{file} is no TOML: {error}.") from error
+        raise ValueError(f"{file} is not valid TOML: {error}.") from error
     strange = content.keys() - {"note"}
     if strange:
         raise ValueError(

@@ -79,7 +79,7 @@ def read_replies(file: Traversable) -> tuple[Reply, ...]:
     try:
         content = tomllib.loads(file.read_text("utf-8"))
     except tomllib.TOMLDecodeError as error:
-        raise ValueError(f"{file} is no TOML: {error}.") from error
+        raise ValueError(f"{file} is not valid TOML: {error}.") from error
     strange = content.keys() - {"reply"}
     if strange:
         raise ValueError(

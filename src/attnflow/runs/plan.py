@@ -225,7 +225,7 @@ def carry_out(
 
     **Arguments:**
 
-    - `what`: what the jobs are called where progress is told, such as `claims`.
+    - `what`: what the jobs are called where progress is shown, such as `claims`.
     - `progress`: called with the fraction done and how long the rest may take.
     - `profile`: takes down what each job takes, the making of runs among them.
     """

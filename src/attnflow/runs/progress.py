@@ -8,7 +8,7 @@ from html import escape
 from typing import Any
 
 Progress = Callable[[float, str], None]
-"""What is told how far some work is, as a fraction, and what it is doing."""
+"""Callback for progress: the fraction done, and what is being done."""
 PATIENCE = 1.0
 """Seconds of work that need no bar."""
 PAUSE = 0.2

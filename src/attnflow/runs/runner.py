@@ -37,7 +37,7 @@ _NOT_OURS = {*sys.stdlib_module_names, *LIBRARIES}
 
 
 class Runner:
-    """Makes the runs that claims and exhibits ask for, each of them once.
+    """Computes the runs that claims and exhibits need, each of them once.
 
     **Arguments:**
 
@@ -307,8 +307,8 @@ def run(
     if not isinstance(experiment, str):
         if not hasattr(experiment, "canonical"):
             raise ValueError(
-                f"{experiment!r} ({type(experiment).__name__}) is no experiment. Give "
-                "a name such as 'mixture/figure1', or an `Experiment` of your own."
+                f"{experiment!r} ({type(experiment).__name__}) is not an experiment. "
+                "Give a name such as 'mixture/figure1', or an `Experiment` of your own."
             )
         if overrides:
             raise ValueError(

@@ -73,7 +73,7 @@ class Store:
         """The file of a run, whether or not it exists."""
         if not _ID.fullmatch(id):
             raise ValueError(
-                f"{id!r} is no run's address. `attnflow runs` lists those there are."
+                f"{id!r} is not the id of a run. `attnflow runs` lists those there are."
             )
         return self.root / f"{id}{SUFFIX}"
 

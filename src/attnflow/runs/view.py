@@ -75,8 +75,8 @@ class RunView(AbstractPresentable):
         missing = [name for name in schema.ATTRIBUTES if name not in self._run.attrs]
         if missing:
             raise ValueError(
-                f"This Dataset is no run of attnflow: it lacks the attributes {missing}"
-                ". `attnflow.schema` says what a run has; af.run makes one."
+                f"This Dataset is not a run of attnflow: it lacks the attributes "
+                f"{missing}. `attnflow.schema` says what a run has; af.run makes one."
             )
         return self._run
 

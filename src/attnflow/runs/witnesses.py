@@ -121,7 +121,7 @@ def is_alike(ours: float, theirs: str) -> bool:
     try:
         number = Decimal(theirs)
     except InvalidOperation:
-        raise ValueError(f"{theirs!r} is no number: print digits alone.") from None
+        raise ValueError(f"{theirs!r} is not a number: print digits alone.") from None
     exponent = number.as_tuple().exponent
     if not isinstance(exponent, int) or not math.isfinite(ours):
         return False

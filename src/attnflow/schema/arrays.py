@@ -59,7 +59,7 @@ def real(name: str, value: object) -> "np.ndarray":
     try:
         array = np.asarray(value)
     except ValueError as problem:
-        raise ValueError(f"{name} is no array ({problem}).") from problem
+        raise ValueError(f"{name} is not an array ({problem}).") from problem
     if array.dtype.kind == "V" and array.dtype.names is None:
         # JAX's bfloat16 and its like are numbers that NumPy does not know.
         with suppress(TypeError, ValueError):

@@ -186,7 +186,7 @@ class Shows(Protocol):
 
 @dataclass(frozen=True)
 class Exhibit:
-    """A figure or a table of a paper.
+    """A figure, table or map of a paper.
 
     It either has a kind in `shows`, and all of its functions take the table that this
     gives; or it has `draw` and `values` of its own, and they take the evidence.

@@ -122,7 +122,7 @@ def seed_numbers(seeds: int | Sequence[int] | None) -> tuple[int, ...]:
         each = range(seeds) if isinstance(seeds, int) else seeds
         numbers = tuple(operator.index(seed) for seed in each)
     except TypeError:
-        raise ValueError(f"seeds={seeds!r} has one that is no integer.") from None
+        raise ValueError(f"seeds={seeds!r} has one that is not an integer.") from None
     if not numbers or min(numbers) < 0:
         raise ValueError(f"seeds={seeds!r} gives no seeds. Write for example seeds=3.")
     if len(set(numbers)) != len(numbers):

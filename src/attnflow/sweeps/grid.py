@@ -143,7 +143,9 @@ def _range(key: str, text: str, match: re.Match[str]) -> list[float]:
     try:
         low, high = float(match["low"]), float(match["high"])
     except ValueError:
-        raise ValueError(f"{key}={text} has an end that is no number. {_HOW}") from None
+        raise ValueError(
+            f"{key}={text} has an end that is not a number. {_HOW}"
+        ) from None
     if not (math.isfinite(low) and math.isfinite(high)):
         raise ValueError(f"{key}={text} has an end that is not finite. {_HOW}")
     if not count.isdecimal() or not 2 <= int(count) <= MOST_CELLS:

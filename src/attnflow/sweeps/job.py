@@ -108,7 +108,7 @@ def check_readable(
         labels = parse_selector(statistic.series).labels
         if len(labels) != len(dims) or EVERY in labels:
             raise ValueError(
-                f"{statistic.text!r} is no single number: {name} has the dims "
+                f"{statistic.text!r} is not a single number: {name} has the dims "
                 f"{', '.join(dims) or 'of seeds and times alone'}. Give one label for "
                 "each, as in loss_by_group[common]."
             )

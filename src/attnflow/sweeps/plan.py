@@ -56,7 +56,7 @@ class Sweep:
     def __post_init__(self) -> None:
         if not isinstance(self.size, int):
             raise ValueError(
-                f"batch={self.size!r} ({type(self.size).__name__}) is no number of "
+                f"batch={self.size!r} ({type(self.size).__name__}) is not a number of "
                 "cells. Give one; a setting of that name goes into settings={…}."
             )
         if self.size < 1:

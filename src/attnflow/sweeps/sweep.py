@@ -48,8 +48,8 @@ def plan_sweep(
         recipe = paper.recipe(id)
     if not isinstance(recipe, Recipe):
         raise ValueError(
-            f"{recipe!r} ({type(recipe).__name__}) is no experiment. Give a name like "
-            "'mixture/figure1', or a `Recipe` of your own."
+            f"{recipe!r} ({type(recipe).__name__}) is not an experiment. Give a name "
+            "like 'mixture/figure1', or a `Recipe` of your own."
         )
     fixed, axes = make_axes(recipe.setting, overrides, zip)
     check_axes(axes)
@@ -96,7 +96,7 @@ def sweep(
     progress: Progress | None = None,
     **more: Values,
 ) -> xr.Dataset:
-    """Run an experiment over settings, into one Dataset with the swept keys as dims.
+    """Run an experiment over a grid of settings; the swept keys are dims of the result.
 
     What is stored of it is read; what is interrupted goes on where it was.
 
@@ -167,7 +167,7 @@ def compute_sweep(
     except ValueError:
         level = str(refine)
     if level != level:
-        raise ValueError("refine=nan is no level. Give a number, or a verdict.")
+        raise ValueError("refine=nan is not a level. Give a number, or a verdict.")
     return run_refined(
         sweep, executor, level=level, coarse=coarse, store=store, **options
     )

@@ -56,7 +56,7 @@ class Reach:
 
 @dataclass(frozen=True)
 class Stage:
-    """A stretch of training.
+    """A stage of training: what is trained, by which rule, until when.
 
     **Arguments:**
 

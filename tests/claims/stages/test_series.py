@@ -107,7 +107,7 @@ def test_time_and_level_enclose_the_crossing(values, level):
     detected = crossing(time, value, level)
     if detected.time is None:
         assert value.max() < level
-        assert "does not reach" in detected.reason
+        assert "up to time" in detected.reason
     else:
         after = int(np.ceil(detected.time))
         assert value[after] >= level or value[min(after + 1, len(value) - 1)] >= level

@@ -36,5 +36,5 @@ def test_one_sided_bounds():
 
 @pytest.mark.parametrize(("held", "seeds"), [(1, 0), (-1, 3), (4, 3)])
 def test_wrong_counts_are_refused(held, seeds):
-    with pytest.raises(ValueError, match="no proportion"):
+    with pytest.raises(ValueError, match="not a proportion"):
         clopper_pearson(held, seeds)

@@ -25,7 +25,7 @@ def test_names():
         ("mixture", "attnflow has experiments 'mixture/…' already.*'mixture-2'"),
         ("mix", "attnflow has experiments 'mix/…' already.*'mix-2'"),
         ("My_Paper", "as in 'my-paper'"),
-        ("n", "two or more small letters"),
+        ("n", "two or more lower-case letters"),
         ("2nd", "as in 'nd'"),
         ("", "as in 'needle'"),
         ("class", "a word of Python.*'class-paper'"),

@@ -72,7 +72,7 @@ def test_the_end_of_a_run_between_two_records_is_its_time():
     assert loss_reached(run).times.tolist() == [1990.0, 1990.0]
     event = loss_reached(cut(course(), 1234, loss=0.081))
     assert event.median is None
-    assert "does not reach 0.05 up to time 1220" in event.note
+    assert "up to time 1220, above 0.05" in event.note
     recorded = cut(course(), 2000, loss=0.05)
     assert loss_reached(recorded).times == pytest.approx([2000.0])
 

@@ -78,8 +78,8 @@ def test_what_tables_do_not_tell_is_left_out_or_refused(own):
     run = af.observe(plan, {0: tables})
     left_out = json.loads(run.attrs["left_out"])
     assert set(left_out) == {"score_rate", "key_square"}
-    assert "hangs on the weights" in left_out["key_square"]
-    with pytest.raises(ValueError, match="key_square cannot be told from these tables"):
+    assert "depends on the weights" in left_out["key_square"]
+    with pytest.raises(ValueError, match="key_square cannot be computed from these"):
         af.observe(NAME, {0: tables}, record=["key_square"], **SETTING)
 
 

@@ -21,9 +21,12 @@ from attnflow.claims import (
     Seeds,
     Slope,
 )
+from attnflow.papers.base import paper
 from attnflow.site.export import tables
+from attnflow.site.export.report import paper_text
 from tests.claims import toy
 from tests.site.explain.test_explanation import claim, explained
+from tests.toy import toy_paper
 
 
 def read(text):
@@ -121,3 +124,24 @@ def test_every_margin_has_a_unit(check, unit):
         InOrder({}),
     )
     assert unit in tables.unit_of(check, All(parts))
+
+
+def test_extremes_have_their_places():
+    dims = {"seed": [0, 7], "K": [2, 3]}
+    one = xr.DataArray([[0.5, np.nan], [0.25, 1.0]], dims)
+    two = xr.DataArray([[0.5, 2.0], [np.inf, 1.0]], dims)
+    assert tables.extremes({"one": one}) == (
+        "0.25 at seed 7; K 2",
+        "1 at seed 7; K 3",
+    )
+    assert tables.extremes({"one": one, "two": two}) == (
+        "0.25 at one; seed 7; K 2",
+        "2 at two; seed 0; K 3",
+    )
+    assert tables.extremes({"one": xr.full_like(one, np.nan)}) == ("", "")
+    assert tables.extremes({"one": xr.DataArray(["a"], dims={"x": 1})}) == ("", "")
+
+
+def test_a_paper_describes_its_model_where_its_package_does():
+    assert paper_text(paper("mixture")).startswith("# `mixture`")
+    assert paper_text(toy_paper()) == ""

@@ -90,7 +90,7 @@ def test_the_page_has_what_a_reader_asks_for(page):
         "The width is not stated: 128.",
         "The loss falls. Section 6",
         "It is a loss.",
-        "Not made here",
+        "Not drawn here",
         "fails as printed holds with another constant",
         "does not extend here",
         "recorded: holds",

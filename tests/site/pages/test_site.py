@@ -39,8 +39,8 @@ def test_the_index_links_papers_that_have_a_page(site):
     assert "absent/index.html" not in links
     assert {"fake/index.html", "bare/index.html"} <= links
     assert all((site / name).is_file() for name in links | set(index.all("src")))
-    assert "1 of 3 figures and tables made: 1 agree with the paper" in index.text
-    assert "0 of 3 figures and tables made" in index.text
+    assert "1 of 3 figures and tables drawn: 1 agree with the paper" in index.text
+    assert "0 of 3 figures and tables drawn" in index.text
 
 
 def test_anchors_from_the_index_exist(site):

@@ -175,8 +175,9 @@ def crossing(
     if len(entries) == 0:
         up, known = direction == "up", value[~holes]
         best = f"most {known.max():.4g}" if up else f"least {known.min():.4g}"
-        until = f"does not reach {level:.4g} up to time {time[-1]:.4g}"
-        return _not_reached(f"{until}: at {best}", holes)
+        side = "below" if up else "above"
+        reason = f"at {best} up to time {time[-1]:.4g}, {side} {level:.4g}"
+        return _not_reached(reason, holes)
     row = int(entries[0] if which == "first" else entries[-1])
     if (holes[:row] if which == "first" else holes[max(row - 1, 0) :]).any():
         return _in_hole(time, holes)

@@ -115,7 +115,7 @@ class HardMargin:
 def hard_margin(
     kernel: Float[np.ndarray, "samples samples"], labels: Float[np.ndarray, " samples"]
 ) -> HardMargin:
-    """The hard-margin machine without bias of samples with these inner products.
+    """The hard-margin classifier without bias of samples with these inner products.
 
     It minimises |w|² subject to `y_i w·x_i >= 1`. At the optimum
 

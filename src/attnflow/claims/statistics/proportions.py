@@ -53,6 +53,6 @@ def clopper_pearson(held: int, seeds: int, *, level: float = 0.95) -> Interval:
 def _check(held: int, seeds: int) -> None:
     if seeds < 1 or not 0 <= held <= seeds:
         raise ValueError(
-            f"held={held} of seeds={seeds} is no proportion: give 0 <= held <= seeds "
-            "with at least one seed."
+            f"held={held} of seeds={seeds} is not a proportion: give 0 <= held <= "
+            "seeds with at least one seed."
         )

@@ -85,8 +85,9 @@ def names_of(name: str) -> Names:
     """All names of a paper, or a `ValueError` that says why this name cannot be."""
     if not re.fullmatch(r"[a-z][a-z0-9]+(-[a-z0-9]+)*", name):
         raise ValueError(
-            f"{name!r} is no name of a paper. Use two or more small letters and digits "
-            f"that begin with a letter, words joined by hyphens, as in {_near(name)!r}."
+            f"{name!r} is not a valid paper name. Use two or more lower-case letters "
+            "and digits that begin with a letter, words joined by hyphens, as in "
+            f"{_near(name)!r}."
         )
     package = name.replace("-", "_")
     _check_free(name, package)

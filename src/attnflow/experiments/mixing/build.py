@@ -47,7 +47,7 @@ def mix(
     record: Sequence[str] = RECORD,
     form: str = "auto",
 ) -> Experiment:
-    """An experiment out of parts: any task, any problem and any rule that fit.
+    """An experiment from any task, problem and rule that fit together.
 
     **Arguments:**
 
@@ -73,10 +73,10 @@ def mix(
         and `af.run(experiment)` runs it.
     """
     if not hasattr(task, "sequences"):
-        raise ValueError(f"{task!r} is no task: give one, such as af.MixtureTask().")
+        raise ValueError(f"{task!r} is not a task: give one, such as af.MixtureTask().")
     for each in rule.values() if isinstance(rule, Mapping) else (rule,):
         if not hasattr(each, "equivariant"):
-            raise ValueError(f"{each!r} is no rule: give one, such as af.Flow().")
+            raise ValueError(f"{each!r} is not a rule: give one, such as af.Flow().")
     problem, initial = problem or Problem(), initial or Initial()
     parts = {"task": task, "problem": problem, "initial": initial, "rule": rule}
     end = until.horizon if isinstance(until, Reach) else float(until)

@@ -38,8 +38,8 @@ LIMITS = (-3.0, 1.0)
 _CAPTION = (
     "How far the loss of gradient descent at t = ηk = {time:g} is from the flow's, "
     "relative to it, {about} The flow has steps {finer} times smaller than the "
-    "smallest. Dots: a tenth. Dashed: 2/λ, λ the sharpest curvature on the flow's way. "
-    "To be seen: whether descent leaves the flow near it."
+    "smallest. Dots: a tenth. Dashed: 2/λ, λ the largest sharpness along the flow. "
+    "The question is whether descent leaves the flow near it."
 )
 
 

@@ -122,8 +122,8 @@ class WordEncoder:
         check_shared("embed", self.embed, self.heads)
         if self.embed % 2:
             raise ValueError(
-                f"embed is {self.embed}: places have a sine and a cosine for each of "
-                f"their rates, so that it must be even, as in embed={self.embed + 1}."
+                f"embed is {self.embed}: positions have a sine and a cosine for each "
+                f"of their rates, so it must be even, as in embed={self.embed + 1}."
             )
         if not 0 <= self.dropout < 1:
             raise ValueError(

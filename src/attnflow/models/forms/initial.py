@@ -29,7 +29,7 @@ Nested = tuple[tuple[tuple[float, ...], ...], ...]
 
 @dataclass(frozen=True)
 class Scores:
-    """Initial keys and queries, where they are not alike.
+    """Initial scales of keys and queries, where they differ.
 
     **Arguments:**
 
@@ -72,7 +72,7 @@ def _nested(array: np.ndarray) -> Nested:
 
 @dataclass(frozen=True)
 class Initial:
-    """Weights of a given width, and how a token gets its value.
+    """Initial weights: width and scale of keys and queries, and the law of the values.
 
     **Arguments:**
 

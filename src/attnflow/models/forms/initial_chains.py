@@ -36,7 +36,7 @@ DrawnFactor = Float[np.ndarray, "heads rows columns"]
 
 @dataclass(frozen=True)
 class Chain(AbstractValues):
-    """The value of x is `w_Oᵀ W_V x`.
+    """Values by two layers: the value of x is `w_Oᵀ W_V x`.
 
     **Arguments:**
 
@@ -144,7 +144,7 @@ class Chain(AbstractValues):
 
 @dataclass(frozen=True)
 class Neurons(AbstractValues):
-    """The value of x is `aᵀ W W_V x` with a fixed: a linear layer of neurons.
+    """Values by a linear layer of neurons: the value of x is `aᵀ W W_V x`, a fixed.
 
     **Arguments:**
 

@@ -161,7 +161,7 @@ class AbstractValues(abc.ABC):
 
 @dataclass(frozen=True)
 class Vector(AbstractValues):
-    """The value of x is `w · x`, with entries of standard deviation `scale`."""
+    """Values by one vector: `w · x`, with entries of standard deviation `scale`."""
 
     scale: float = 0.0
     law: Law = "normal"

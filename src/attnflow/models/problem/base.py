@@ -65,7 +65,7 @@ class AbstractReadout(eqx.Module):
 
 
 class Linear(AbstractReadout):
-    """`f = Σ_h H_h`."""
+    """Linear readout, the sum of the heads' outputs: `f = Σ_h H_h`."""
 
     heads: int = 1
 
@@ -119,7 +119,7 @@ class AbstractLoss(eqx.Module):
 
 
 class Logistic(AbstractLoss):
-    """`l = log(1 + exp(−y f))`, with pull `y / (1 + exp(y f))`."""
+    """Logistic loss, `l = log(1 + exp(−y f))`, with pull `y / (1 + exp(y f))`."""
 
     def __call__(self, output: Samples, label: Samples) -> Samples:
         """The loss of each sample."""
@@ -131,7 +131,7 @@ class Logistic(AbstractLoss):
 
 
 class Exponential(AbstractLoss):
-    """`l = exp(−y f)`, with pull `y exp(−y f)`."""
+    """Exponential loss, `l = exp(−y f)`, with pull `y exp(−y f)`."""
 
     def __call__(self, output: Samples, label: Samples) -> Samples:
         """The loss of each sample."""
@@ -143,7 +143,7 @@ class Exponential(AbstractLoss):
 
 
 class Squared(AbstractLoss):
-    """`l = factor · (f − y)²`, with pull `2 factor (y − f)`."""
+    """Squared loss, `l = factor · (f − y)²`, with pull `2 factor (y − f)`."""
 
     factor: float = 0.5
 
@@ -158,7 +158,7 @@ class Squared(AbstractLoss):
 
 
 class Unhinged(AbstractLoss):
-    """`l = −y f`, with pull y: no sample is ever learned enough."""
+    """Unhinged loss, `l = −y f`, with pull y: no sample is ever learned enough."""
 
     def __call__(self, output: Samples, label: Samples) -> Samples:
         """The loss of each sample."""

@@ -39,7 +39,7 @@ DENSE_ENTRIES = 2**17
 def tangent_kernel(
     system: Training, state: State, *, rates: Rates | None = None
 ) -> Kernel:
-    """`K[n, n'] = ∇θ f_n · ∇θ f_n'` over all trained weights θ, at any width.
+    """Neural tangent kernel, `K[n, n'] = ∇θ f_n · ∇θ f_n'` over all trained weights θ.
 
     The outputs see the weights through the tables alone, and a force on a table moves
     it through its own weights alone. With `D_n = ∂f_n/∂scores`, `z_n = ∂f_n/∂values`,
@@ -253,7 +253,7 @@ class Linearised(eqx.Module):
 
 
 def linearised(system: Training, state: State) -> tuple[Linearised, Outputs]:
-    """The lazy model around a state, and its own initial state, the outputs there.
+    """The linearised (lazy) model around a state, and its initial state: outputs there.
 
     It agrees with real training to first order in time, for all samples (those of
     probability 0 are moved by the others), and for as long as the kernel stays.

@@ -133,8 +133,8 @@ def find_trainable(
         )
     if not hasattr(experiment, "canonical"):
         raise ValueError(
-            f"{experiment!r} ({type(experiment).__name__}) is no experiment. Give a "
-            "name such as 'mixture/figure1', or an `Experiment` of your own."
+            f"{experiment!r} ({type(experiment).__name__}) is not an experiment. Give "
+            "a name such as 'mixture/figure1', or an `Experiment` of your own."
         )
     if not isinstance(experiment, Experiment):
         raise ValueError(

@@ -140,7 +140,7 @@ def _make_plan(
     for name in required:
         if name in left_out:
             raise ValueError(
-                f"{name} cannot be told from these {subject.kind}: {left_out[name]}"
+                f"{name} cannot be computed from these {subject.kind}: {left_out[name]}"
             )
     return Plan(used, labels, left_out)
 
@@ -203,7 +203,7 @@ def notes_of(experiment: Experiment, series: SeriesRecords) -> dict[str, str]:
     notes = {
         "form": "observed",
         "form_reason": f"{series.kind} that were given at {len(series.times)} times",
-        "rule": f"{rule_names(experiment)}, as is said"
+        "rule": f"{rule_names(experiment)}, as declared"
         if experiment.paper
         else "not told",
         "left_out": json.dumps(series.plan.left_out),

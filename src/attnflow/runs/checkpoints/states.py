@@ -53,8 +53,8 @@ def _pairs(
         return _split_times(checkpoints, at)
     if not isinstance(checkpoints, Iterable):
         raise ValueError(
-            f"{checkpoints!r} ({type(checkpoints).__name__}) holds none. Give "
-            "a file, states by their times, or pairs of a time and a state."
+            f"{checkpoints!r} ({type(checkpoints).__name__}) holds no checkpoints. "
+            "Give a file, states by their times, or pairs of a time and a state."
         )
     if at is None:
         return map(_pair, checkpoints)

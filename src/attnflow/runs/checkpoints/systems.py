@@ -217,7 +217,7 @@ class GivenScores(GivenTable, AbstractScores):
 
 def _refuse(what: str) -> NoReturn:
     raise ValueError(
-        f"Tables alone do not tell {what}, which hangs on the weights behind them: "
+        f"Tables alone do not tell {what}, which depends on the weights behind them: "
         "give weights."
     )
 

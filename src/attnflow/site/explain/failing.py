@@ -48,8 +48,8 @@ def _(check: Seeds, rule: Rule) -> str:
         least, beyond = max(1, math.ceil(SHARE * seeds - 1e-9)), ""
     nearest = min(check.margin, default=math.nan)
     return (
-        f"{check.what}: the contrary{beyond} in {least} of {seeds} seeds; it has held "
-        f"in {held}, the least margin is {nearest:.3g}"
+        f"{check.what}: the contrary{beyond} in {least} of {seeds} seeds; it held in "
+        f"{held}, the least margin is {nearest:.3g}"
     )
 
 

@@ -4,6 +4,7 @@
     <out>/claims.json             the claims table, as `attnflow verify --json` has it
     <out>/claims.csv              the same, a line for each claim
     <out>/<claim>/                one verdict in full (`attnflow.site.export.folder`)
+    <out>/paper.md                model, data and symbols, where the package has them
     <out>/code/                   the source files on which these verdicts depend
     <out>/requirements.txt        versions of the libraries
     <out>/SHA256SUMS              `sha256sum -c SHA256SUMS` checks all of it
@@ -46,7 +47,7 @@ from attnflow.site.export.document import (
     markdown,
 )
 from attnflow.site.export.folder import Case, Export, read_mark
-from attnflow.site.export.report import RULES
+from attnflow.site.export.report import PAPER, RULES, paper_text
 from attnflow.site.export.tables import csv_text
 from attnflow.site.pages.claims import ClaimView, Tally, columns
 from attnflow.site.pages.files import copy_file
@@ -149,6 +150,8 @@ def write_index(paper: Paper, out: Path) -> Path:
     claims = [paper.claim(id) for id in marks]
     _write_code(paper, claims, out)
     write_text(out / "requirements.txt", _requirements())
+    if text := paper_text(paper):
+        write_text(out / PAPER, text)
     text = json.dumps(table.as_json(), ensure_ascii=False, indent=1)
     write_text(out / INDEX, text + "\n")
     write_text(out / "claims.csv", _table(rows, digests))
@@ -195,6 +198,7 @@ def _index(paper: Paper, rows: Sequence[Row], digests: Sequence[str]) -> list[Bl
     return [
         Heading(f"{count} of {paper.slug}: {tally.words}", 1),
         Paragraph(f"{paper.title}. Version read: {paper.version_read}. {CAUTION}"),
+        *_described(paper),
         Paragraph(
             f"{len(called)} claims have a second program that shares no code with "
             f"attnflow; {agree} of them were run and agree. {tally.family}"
@@ -222,6 +226,8 @@ def _index(paper: Paper, rows: Sequence[Row], digests: Sequence[str]) -> list[Bl
             "sh",
         ),
         Paragraph(
+            "Where the package index has no attnflow of this version, install it from "
+            "its repository first. "
             "The first command shows that no file was changed, the last one compares "
             "your verdicts with these (exit code 1 where one differs). Each folder has "
             "the commands for its claim alone, with its number of seeds."
@@ -232,6 +238,13 @@ def _index(paper: Paper, rows: Sequence[Row], digests: Sequence[str]) -> list[Bl
             f"{platform.platform()}, {_versions()}."
         ),
     ]
+
+
+def _described(paper: Paper) -> list[Block]:
+    if not paper_text(paper):
+        return []
+    about = "Model, data, symbols, and how we read what the paper leaves unspecified:"
+    return [Paragraph(about, Link(PAPER, PAPER))]
 
 
 def _line(row: Row) -> tuple[str | Link, ...]:

@@ -82,7 +82,7 @@ def markdown(blocks: Sequence[Block]) -> str:
 
 @singledispatch
 def _markdown(block: Block) -> str:
-    raise TypeError(f"{block!r} is no block of a document.")
+    raise TypeError(f"{block!r} is not a block of a document.")
 
 
 @_markdown.register
@@ -156,7 +156,7 @@ def html(blocks: Sequence[Block]) -> str:
 
 @singledispatch
 def _html(block: Block) -> str:
-    raise TypeError(f"{block!r} is no block of a document.")
+    raise TypeError(f"{block!r} is not a block of a document.")
 
 
 @_html.register

@@ -7,6 +7,8 @@ import textwrap
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from importlib.resources import files
+from typing import Any
 
 from attnflow.claims import Evidence, Kind, Row, Verdict
 from attnflow.claims.source_code import Source
@@ -35,6 +37,8 @@ ROWS = 12
 """Rows of a table in the text; its file has them all."""
 LONG = 240
 """Characters of a cell in the text."""
+PAPER = "paper.md"
+"""The file beside the index that describes the paper's model."""
 RULES = {
     Kind.IDENTITY: "An identity holds where its error is within a tolerance that "
     "follows from arithmetic, and fails where it is beyond ten times that.",
@@ -102,7 +106,7 @@ def unchecked_report(paper: Paper, row: Row) -> list[Block]:
         *_opening(paper, row),
         Heading("Why it is unchecked"),
         Paragraph(row.note),
-        *_statement(row),
+        *_statement(paper, row),
     ]
 
 
@@ -118,7 +122,7 @@ def claim_report(
     picture = [name for name, _ in files if name.endswith(".png")]
     return [
         *_opening(paper, row),
-        *_statement(row),
+        *_statement(paper, row),
         *_replies(paper, explanation),
         *_conditions(explanation),
         *_judged(explanation, tables.read_variables(explanation, evidence)),
@@ -141,7 +145,7 @@ def _opening(paper: Paper, row: Row) -> list[Block]:
     facts = {
         "verdict": row.words,
         "which means": row.reading,
-        "on record": row.recorded,
+        "recorded": row.recorded,
         "paper": f"{paper.title} ({paper.version_read})",
         "place": row.place,
         "stated by": "the paper" if row.origin == "paper" else "us, beyond the paper",
@@ -165,11 +169,22 @@ def _opening(paper: Paper, row: Row) -> list[Block]:
     ]
 
 
-def _statement(row: Row) -> list[Block]:
+def paper_text(paper: Paper) -> str:
+    """What the paper's package says of model, symbols and readings; empty: nothing."""
+    module = paper.recipes[0].build.partition(":")[0] if paper.recipes else ""
+    package = module.rpartition(".")[0]
+    file = files(package) / "README.md" if package else None
+    return file.read_text("utf-8") if file is not None and file.is_file() else ""
+
+
+def _statement(paper: Paper, row: Row) -> list[Block]:
     blocks: list[Block] = [
         Heading("Statement"),
         Paragraph(f"In our words: {row.statement}"),
     ]
+    if paper_text(paper):
+        about = "Model, data and symbols as we read them:"
+        blocks.append(Paragraph(about, Link(PAPER, f"../{PAPER}")))
     if row.corrected is not None:
         text = f"{row.corrected.words}. {row.corrected.statement}"
         blocks += [
@@ -190,7 +205,7 @@ def _replies(paper: Paper, explanation: Explanation) -> list[Block]:
             (n.id, n.place, n.printed, n.ours, n.effect, paper.status_of(n))
             for n in notes
         ]
-        blocks += [Heading("Notes on the print"), Grid(columns, rows)]
+        blocks += [Heading("Notes on the printed text"), Grid(columns, rows)]
     replies = [reply for note in notes for reply in paper.replies_to(note.id)]
     replies = list(dict.fromkeys((*explanation.replies, *replies)))
     if replies:
@@ -213,17 +228,26 @@ def _conditions(explanation: Explanation) -> list[Block]:
 
 def _variables(variables: Mapping[tuple[str, str], xr.DataArray]) -> list[Block]:
     """What each variable is that the judges read."""
-    rows = {
-        name: (name, ", ".join(map(str, v.dims)), v.attrs.get("about", _BY_CODE))
-        for (_, name), v in variables.items()
-    }
-    if not rows:
+    runs: dict[str, dict[str, xr.DataArray]] = {}
+    for (run, name), values in variables.items():
+        runs.setdefault(name, {})[run] = values
+    if not runs:
         text = "It reads no recorded variable: only when stages of the runs ended, in"
         return [Paragraph(text, Link("runs.json", "runs.json"))]
     return [
         Paragraph("It reads these variables of the runs (data has their numbers):"),
-        Grid(("variable", "dims", "what it is"), list(rows.values())),
+        Grid(
+            ("variable", "dims", "what it is", "least", "largest"),
+            [_variable(name, values) for name, values in runs.items()],
+        ),
     ]
+
+
+def _variable(name: str, runs: Mapping[str, xr.DataArray]) -> tuple[str, ...]:
+    values = next(iter(runs.values()))
+    dims = ", ".join(map(str, values.dims))
+    about = values.attrs.get("about", _BY_CODE)
+    return (name, dims, about, *tables.extremes(runs))
 
 
 _BY_CODE = "computed by the code of the run, below"
@@ -239,10 +263,10 @@ def _judged(
         "predicate": claim.check,
         "source of the recorded verdict": claim.source,
     }
-    columns = ("statement", "check", "rule", "verdict", "margin", "unit", "found")
+    columns = ("statement", "check", "rule", "verdict", "margin", "unit", "result")
     rows = [
-        (statement, what, rule, str(verdict), f"{margin:.6g}", unit, _short(found))
-        for statement, what, rule, _, verdict, margin, unit, found, _ in (
+        (statement, what, rule, str(verdict), f"{margin:.6g}", unit, _short(result))
+        for statement, what, rule, _, verdict, margin, unit, result, _ in (
             tables.check_rows(explanation)
         )
     ]
@@ -256,7 +280,7 @@ def _judged(
         ),
         Grid(columns, _few(rows)),
         *_rest(len(rows), "checks.csv"),
-        Heading("What would have made it fail", 3),
+        Heading("When each check fails", 3),
         Items([f"{sentence}." for sentence in explanation.fails_where][:ROWS]),
     ]
 
@@ -280,23 +304,35 @@ def _seeds(explanation: Explanation) -> list[Block]:
 
 def _numbers(row: Row) -> list[Block]:
     numbers = [
-        (name, _short(json.dumps(plain(value), ensure_ascii=False)))
+        (name, _short(json.dumps(_rounded(plain(value)), ensure_ascii=False)))
         for name, value in tables.number_rows(row.numbers)
     ]
     if not numbers:
         return []
     return [
         Heading("Numbers"),
-        Paragraph("Of three numbers: the least, the median and the largest seed."),
+        Paragraph(
+            "Six digits; claim.json has them all. Three numbers are the least, the "
+            "median and the largest seed; a list beside one of sizes has a number for "
+            "each size."
+        ),
         Grid(("name", "value"), _few(numbers)),
         *_rest(len(numbers), "claim.json"),
     ]
 
 
+def _rounded(value: Any) -> Any:
+    """The same with six digits of each number."""
+    if isinstance(value, list):
+        return [_rounded(entry) for entry in value]
+    return float(f"{value:.6g}") if isinstance(value, float) else value
+
+
 def _trials(explanation: Explanation) -> list[Block]:
     tried = explanation.tried
+    survives = explanation.claim.survives
     named = [
-        (trial, change, verdict)
+        (trial, change, verdict, survives.get(change, "") if verdict == "holds" else "")
         for _, trial, change, verdict in tables.trial_rows(explanation)
         if trial != "generated change"
     ]
@@ -312,7 +348,7 @@ def _trials(explanation: Explanation) -> list[Block]:
         Paragraph(
             "Changes that the claim names, and runs whose later times are unknown:"
         ),
-        Grid(("trial", "change", "verdict"), named),
+        Grid(("trial", "change", "verdict", "why it may hold"), named),
         Paragraph("All of them:", Link("trials.csv", "trials.csv")),
     ]
     if tried.inert:
@@ -332,10 +368,10 @@ def _witness(explanation: Explanation, witness: WitnessRecord | None) -> list[Bl
     claim = explanation.claim
     if witness is None:
         reason = claim.no_witness or "A claim that holds as printed needs none."
-        return [Heading("Second program"), Paragraph(f"None. {reason}")]
+        return [Heading("Witness"), Paragraph(f"None. {reason}")]
     answer = {True: "agrees", False: "does NOT agree", None: "was not run"}
     blocks: list[Block] = [
-        Heading("Second program"),
+        Heading("Witness: a second program"),
         Paragraph(
             "A script that shares no code with attnflow, from the paper's formulas. It "
             f"{answer[witness.agrees]}: {witness.note}",
@@ -449,6 +485,8 @@ def _again(provenance: Provenance) -> list[Block]:
         Heading("Run it again"),
         Code("\n".join(provenance.commands), "sh"),
         Paragraph(
+            "Where the package index has no attnflow of this version, install it from "
+            "its repository first. "
             "The last command compares your verdict with this one. The digest of the "
             "results is that of the row in claim.json without its time; on another "
             "processor last digits may differ, and with them this digest."

@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
@@ -65,7 +65,7 @@ def checks_of(explanation: Explanation) -> list[tuple[str, Measurement, Rule]]:
 
 
 CHECKS = (
-    *("statement", "check", "rule", "kind", "verdict", "margin", "unit", "found"),
+    *("statement", "check", "rule", "kind", "verdict", "margin", "unit", "result"),
     "numbers",
 )
 _UNITS = {
@@ -190,6 +190,44 @@ def thinned(values: xr.DataArray) -> tuple[xr.DataArray, str]:
             values = values.isel({dim: places})
             words.append(f"one in {every} along {dim}")
     return values, ", ".join(words)
+
+
+def extremes(runs: Mapping[str, xr.DataArray]) -> tuple[str, str]:
+    """The least and the largest number of a variable over runs, each with its place.
+
+    So a reader sees where a bound is violated, or nearly so.
+    """
+    numbers = {
+        name: values.where(np.isfinite(values))
+        for name, values in runs.items()
+        if values.dtype.kind in "fiu" and np.isfinite(values).any()
+    }
+    if not numbers:
+        return "", ""
+    least = min(numbers, key=lambda name: float(numbers[name].min()))
+    largest = max(numbers, key=lambda name: float(numbers[name].max()))
+    many = len(runs) > 1
+    return (
+        _place(numbers[least], np.nanargmin, least if many else ""),
+        _place(numbers[largest], np.nanargmax, largest if many else ""),
+    )
+
+
+def _place(
+    values: xr.DataArray, choose: Callable[[np.ndarray], np.intp], run: str
+) -> str:
+    place = np.unravel_index(choose(values.values), values.shape)
+    labels = [
+        f"{dim} {_number(_labels(values, str(dim))[int(k)])}"
+        for dim, k in zip(values.dims, place, strict=True)
+    ]
+    where = "; ".join([*([run] if run else []), *labels])
+    number = f"{float(values.values[place]):.6g}"
+    return f"{number} at {where}" if where else number
+
+
+def _number(label: object) -> str:
+    return f"{label:.6g}" if isinstance(label, float) else str(label)
 
 
 def variable_csv(values: xr.DataArray) -> str:

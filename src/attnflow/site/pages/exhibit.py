@@ -82,7 +82,7 @@ class ExhibitResult:
 
     @property
     def surprises(self) -> tuple[str, ...]:
-        """Names of what came out otherwise than recorded.
+        """Names of values and sentences that differ from the recorded ones.
 
         Smaller runs may come nearer to the paper than recorded, by chance.
         """

@@ -142,7 +142,7 @@ class Flow:
 
 @dataclass(frozen=True)
 class GradientDescent(AbstractDescent):
-    """`θ ← θ − learning_rate · (∇L(θ) + weight_decay · θ)`."""
+    """Gradient descent: `θ ← θ − learning_rate · (∇L(θ) + weight_decay · θ)`."""
 
     learning_rate: float
     schedule: AbstractSchedule | None = None
@@ -233,7 +233,7 @@ class Adam(AbstractDescent):
 
 @dataclass(frozen=True)
 class AdamW(Adam):
-    """Adam whose decay stands beside its update.
+    """Adam with decoupled weight decay.
 
     `θ ← θ − learning_rate · (m̂ / (sqrt(v̂) + epsilon) + weight_decay · θ)`, with the
     moments of the gradient alone.
@@ -246,7 +246,7 @@ class AdamW(Adam):
 
 @dataclass(frozen=True)
 class Lion(AbstractDescent):
-    """The sign of a mean: `θ ← θ − learning_rate · (sgn(c) + weight_decay · θ)`.
+    """Lion: `θ ← θ − learning_rate · (sgn(c) + weight_decay · θ)`.
 
     With `c = beta1 · m + (1 − beta1) · ∇L(θ)`, and then
     `m ← beta2 · m + (1 − beta2) · ∇L(θ)`.
@@ -290,7 +290,7 @@ class Lion(AbstractDescent):
 
 @dataclass(frozen=True)
 class SignGD(AbstractDescent):
-    """`θ ← θ − learning_rate · (sgn(∇L(θ)) + weight_decay · θ)`, with `sgn(0) = 0`.
+    """Sign gradient descent: `θ ← θ − learning_rate · (sgn(∇L(θ)) + weight_decay · θ)`.
 
     With `growth` g, the rate grows by the factor `1 + g` with every step after the
     first 1/g: steps are then about g times the time `τ = Σ rates` that has passed.
@@ -358,7 +358,7 @@ class NormalisedDescent(AbstractDescent):
 
 @dataclass(frozen=True)
 class Muon(AbstractDescent):
-    """Momentum whose matrices are replaced by orthogonal ones before each step.
+    """Muon: momentum whose matrices are made orthogonal before each step.
 
     With `u ← momentum · u + G` for the gradient G of a matrix (and `G + momentum · u`
     in the place of u for `nesterov`), the step is

@@ -42,7 +42,7 @@ class AbstractFall(AbstractSchedule):
 
 
 class LinearDecay(AbstractFall):
-    """A factor that falls in a straight line from 1 to `final` at step `steps`."""
+    """Linear decay: a factor that falls from 1 to `final` at step `steps`."""
 
     def __call__(self, step: Array) -> Array:
         """`1 − (1 − final) · min(step / steps, 1)`."""
@@ -50,7 +50,7 @@ class LinearDecay(AbstractFall):
 
 
 class CosineDecay(AbstractFall):
-    """A factor that falls along half a cosine from 1 to `final` at step `steps`."""
+    """Cosine decay: a factor that falls from 1 to `final` at step `steps`."""
 
     def __call__(self, step: Array) -> Array:
         """`final + (1 − final) · (1 + cos(π · min(step / steps, 1))) / 2`."""
@@ -60,7 +60,7 @@ class CosineDecay(AbstractFall):
 
 @dataclass(frozen=True)
 class PowerDecay(AbstractSchedule):
-    """`(1 + step / scale)^(−power)`; a power of 1/2 is the inverse root."""
+    """Power-law decay, `(1 + step / scale)^(−power)`; power 1/2 is the inverse root."""
 
     scale: float
     power: float = 0.5
@@ -76,7 +76,7 @@ class PowerDecay(AbstractSchedule):
 
 @dataclass(frozen=True)
 class StepDecay(AbstractSchedule):
-    """A factor that is multiplied by `factor` every `every` steps."""
+    """Step decay: a factor that is multiplied by `factor` every `every` steps."""
 
     every: float
     factor: float = 0.1
@@ -92,7 +92,7 @@ class StepDecay(AbstractSchedule):
 
 @dataclass(frozen=True)
 class Warmup(AbstractSchedule):
-    """A factor from `1 / steps` up to 1 in `steps` steps, and `then` another schedule.
+    """Linear warm-up from `1 / steps` to 1 in `steps` steps, `then` another schedule.
 
     The other schedule counts its steps from the end of the warm-up.
     """
@@ -113,7 +113,7 @@ class Warmup(AbstractSchedule):
 
 @dataclass(frozen=True)
 class Batches:
-    """Each step sees some samples alone, with equal shares.
+    """Mini-batches: each step sees some samples alone, with equal shares.
 
     **Arguments:**
 

@@ -142,7 +142,7 @@ CLAIMS: tuple[c.Claim, ...] = (
         origin="ours",
         place="beside Lemmas 4.4 and 4.5, Theorem F.8 and the abstract",
         statement="The proportions that class weights keep are the dual variables of "
-        "the hard-margin machine of token counts, and b t Loss tends to |w*|²: for "
+        "the hard-margin classifier of token counts, and b t Loss tends to |w*|²: for "
         "many samples 7 : 5 : 5 : 0, R = 3/2 and 17; margins of samples with neither "
         "target grow three times as fast.",
         kind=c.Kind.UNIVERSAL,

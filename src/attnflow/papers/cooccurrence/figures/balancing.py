@@ -201,7 +201,7 @@ CHECKS = {
 BALANCING = Exhibit(
     id="balancing",
     kind="figure",
-    title="Automatic balancing ends at the dual variables of a hard-margin machine",
+    title="Automatic balancing ends at the dual variables of a hard-margin classifier",
     caption=(
         "The noise-free flow, up to symmetry. Lemmas 4.4 and 4.5 keep the logistic "
         "weights of the types in proportions of order 1. With attention near uniform, "

@@ -230,7 +230,7 @@ CHECKS = {
 LEARNING_RATE = Exhibit(
     id="learning-rate",
     kind="figure",
-    title="Descent follows the flow up to the sharpest point on its way",
+    title="Descent follows the flow up to 2/λ at the flow's sharpest point",
     caption=(
         "The experiment with other learning rates, five seeds each, in three readings "
         "of its initialisation, and the gradient flow of the same weights. λ is the "

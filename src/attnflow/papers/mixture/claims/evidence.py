@@ -107,6 +107,11 @@ def omega_of(run: xr.Dataset) -> float:
     return schema.setting_of(run)["omega"]
 
 
+def inverse_omega(run: xr.Dataset) -> float:
+    """1/ω, the size of ladders; it names their axis."""
+    return 1 / omega_of(run)
+
+
 def along_omega(
     what: str, measure: Measure, order: Literal["theta", "O", "O-tilde", "Omega"]
 ) -> Rungs:
@@ -114,7 +119,7 @@ def along_omega(
 
     `measure` gives one number per seed, and the order is that of the number itself.
     """
-    return Rungs(what, measure, order, lambda r: 1 / omega_of(r), of=("omega=*",))
+    return Rungs(what, measure, order, inverse_omega, of=("omega=*",))
 
 
 def below_omega(what: str, measure: Measure) -> Rungs:

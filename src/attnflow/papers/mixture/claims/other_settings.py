@@ -92,7 +92,7 @@ def _rungs(names: tuple[str, ...], rows: tuple[tuple[str, Measure, str], ...]) -
                 f"{what}, {name}",
                 measure,
                 order,  # pyright: ignore[reportArgumentType]
-                lambda run: 1 / ev.omega_of(run),
+                ev.inverse_omega,
                 of=(f"{name}, omega=*",),
             )
             for name in names

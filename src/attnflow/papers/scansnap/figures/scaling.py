@@ -138,7 +138,7 @@ def _is_cheap(t: ex.Tables) -> bool:
 SCALING = Exhibit(
     id="scaling",
     kind="figure",
-    title="From a thousand tokens to a thousand million: when attention snaps",
+    title="From a thousand tokens to a billion: when attention snaps",
     caption=(
         "System J in Figure 3's geometry (K = 10, one common token), η_Y = 10 η_Z, "
         "gradient flow to t = 1e6. Left: how fast the dominant token's score moves, "
