@@ -1,8 +1,8 @@
 """Runs that the tests of a paper share, and a test for each claim and exhibit."""
 
-import itertools
 import os
-from collections.abc import Callable, Iterator
+import uuid
+from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -42,18 +42,14 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
         metafunc.parametrize("entry", owner.parameters(paper))
 
 
-@pytest.fixture(scope="session")
-def _stores(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    """A name of a directory for each test; pytest's own look through all there are."""
-    base = tmp_path_factory.mktemp("stores")
-    return (base / str(number) for number in itertools.count())
-
-
 @pytest.fixture(autouse=True)
-def store_of_its_own(_stores: Iterator[Path], monkeypatch: pytest.MonkeyPatch) -> Path:
+def store_of_its_own(
+    tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
+) -> Path:
     """No test reads or writes the user's own store."""
-    folder = next(_stores)
-    folder.mkdir()
+    # pytest's numbered directories look through all there are, for every test.
+    folder = tmp_path_factory.getbasetemp() / "stores" / uuid.uuid4().hex
+    folder.mkdir(parents=True)
     monkeypatch.setenv("ATTNFLOW_STORE", str(folder / "runs"))
     return folder / "runs"
 
