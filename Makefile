@@ -17,11 +17,12 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c const
 
 setup: $(STAMP)
 
-# The package alone, which is what the demo needs.
+# The package alone, which is what the demo needs. Of the 6,600 modules in it some 2,000
+# are imported, and these are compiled when they are.
 $(INSTALLED): pyproject.toml constraints.txt
 	@command -v $(PYTHON) >/dev/null || { echo "attnflow needs Python 3.11 or newer; set PYTHON=/path/to/python."; exit 1; }
 	$(PYTHON) -m venv $(VENV)
-	$(PIP) -e .
+	$(PIP) --no-compile -e .
 	@touch $@
 
 # PyTorch by its exact version first: any other build brings gigabytes of CUDA.

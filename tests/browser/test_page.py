@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from attnflow.browser.explorer.replay import Replay
-from tests.browser.documents import write_page
+from tests.browser.documents import mixture_page
 from tests.browser.explorer_page import ExplorerPage, document_of
 
 MEGABYTE = 1_000_000
@@ -21,8 +21,7 @@ MEGABYTE = 1_000_000
 @pytest.fixture(scope="module")
 def file(tmp_path_factory):
     """A page of two experiments as a file."""
-    place = tmp_path_factory.mktemp("explorer") / "mixture.html"
-    return write_page("mixture", ["figure1", "stage1"], place)
+    return mixture_page(tmp_path_factory)
 
 
 @pytest.fixture

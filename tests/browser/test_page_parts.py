@@ -3,7 +3,7 @@
 import pytest
 
 from attnflow.browser.explorer.page import render
-from tests.browser.documents import write_page
+from tests.browser.documents import mixture_page
 from tests.browser.explorer_page import ExplorerPage, document_of
 
 RATES = [0.05, 0.1, 0.2]
@@ -23,8 +23,7 @@ MAP = {
 @pytest.fixture(scope="module")
 def plain(tmp_path_factory):
     """The document of an experiment."""
-    place = tmp_path_factory.mktemp("explorer") / "plain.html"
-    return document_of(write_page("mixture", ["figure1"], place))
+    return document_of(mixture_page(tmp_path_factory))
 
 
 @pytest.fixture

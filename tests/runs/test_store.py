@@ -64,17 +64,40 @@ def test_has(store, run):
         (OSError(28, "No space left on device"), StoreError),
     ],
 )
-def test_a_failing_writer_leaves_nothing(store, run, monkeypatch, error, raised):
+def test_a_failing_writer_leaves_nothing(store, monkeypatch, error, raised):
     def fail(descriptor):
         raise error
 
     monkeypatch.setattr("attnflow.runs.files.os.fsync", fail)
     with pytest.raises(raised) as caught:
-        store.write(run)
+        store.write(make_run(wall_seconds=60.0))
     assert names(store) == []
     if raised is StoreError:
         assert "No space left on device" in str(caught.value)
         assert "ATTNFLOW_STORE" in str(caught.value)
+
+
+@pytest.mark.parametrize(("seconds", "waits"), [(9.9, 0), (10.0, 1)])
+def test_a_run_that_took_long_waits_for_the_disk(store, monkeypatch, seconds, waits):
+    waited = []
+    monkeypatch.setattr("attnflow.runs.files.os.fsync", waited.append)
+    run = make_run(wall_seconds=seconds)
+    store.write(run)
+    assert len(waited) == waits
+    # What replaces a run that is there already is never at risk.
+    store.replace_summary(run.attrs["id"], store.summary(run.attrs["id"]))
+    assert len(waited) == waits + 1
+
+
+def test_a_run_that_a_power_cut_cut_off_is_found_out(store):
+    run = make_run()
+    place = store.write(run)
+    for length in (0, 50, place.stat().st_size - 1):
+        place.write_bytes(place.read_bytes()[:length])
+        with pytest.raises(StoreError, match="damaged"):
+            store.read(run.attrs["id"])
+        store.write(run)
+        xr.testing.assert_identical(store.read(run.attrs["id"]), run)
 
 
 def test_unwritable_root_names_the_path_and_the_fix(tmp_path, run):

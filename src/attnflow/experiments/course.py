@@ -317,8 +317,10 @@ def drifts(
 
     `drift` is a function of the system, the state before and the state after.
     """
+    # On the host, where a part of an array compiles nothing.
+    last = jax.tree.map(np.asarray, course.state)
     by_seed = [
-        drift(system, before, jax.tree.map(lambda x, i=i: x[i], course.state))
+        drift(system, before, jax.tree.map(lambda x, i=i: x[i], last))
         for i, (system, before) in enumerate(members)
     ]
     return np.array(by_seed)

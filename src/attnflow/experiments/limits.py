@@ -26,7 +26,7 @@ from attnflow.observables.curvature import (
 )
 from attnflow.observables.curvature.kernel import is_small, require_kernel
 from attnflow.training import Course, Stage
-from attnflow.training.programs import Effort, Program
+from attnflow.training.programs import Effort, Program, put
 from attnflow.training.rules import GradientDescent, Momentum, Rule, per_part
 from attnflow.training.scaled_numbers import earliest
 
@@ -155,10 +155,12 @@ def _sharpness(
         both = _top(np.asarray(kernel)[:, None], np.sqrt(np.asarray(curvature)))
         return both[:, 0], both[:, 1]
     pairs = []
+    # On the host, where a part of an array compiles nothing.
+    states = jax.tree.map(np.asarray, state)
     for number in range(len(jax.tree.leaves(state)[0])):
         member = _of_seed(system, axes.axes, number)
-        first = jax.tree.map(lambda x, number=number: x[number], state)
-        zero = jnp.zeros_like(member.data.label)
+        first = jax.tree.map(lambda x, number=number: put(x[number]), states)
+        zero = put(np.zeros(member.data.label.shape))
         pairs.append(
             (
                 float(gauss_newton_sharpness(member, first, rates=rates)),
@@ -197,7 +199,7 @@ def _top(kernel: np.ndarray, roots: np.ndarray) -> np.ndarray:
 def _of_seed(system: Training, axes: tuple[int | None, ...], number: int) -> Training:
     leaves, tree = jax.tree.flatten(system)
     rows = [
-        leaf if axis is None else leaf[number]
+        leaf if axis is None else put(np.asarray(leaf)[number])
         for leaf, axis in zip(leaves, axes, strict=True)
     ]
     return jax.tree.unflatten(tree, rows)

@@ -286,7 +286,7 @@ def final_weights(
     """
     by_seed = []
     for number, (seed, (system, _)) in enumerate(zip(seeds, members, strict=True)):
-        state = jax.tree.map(lambda x, number=number: x[number], states)
+        state = jax.tree.map(lambda x, number=number: np.asarray(x)[number], states)
         initial = _initial_weights(experiment, seed, system, weights)
         basis = forms.frames_of(system.data, system.test)[0].vectors
         by_seed.append(forms.lift(system.form, state, initial, basis))

@@ -32,7 +32,7 @@ from attnflow.models.systems.next_token import (
 )
 from attnflow.observables.conserved import balance_drift, table_drift
 from attnflow.observables.next_token import NEXT_TOKEN
-from attnflow.training.programs import require_precise
+from attnflow.training.programs import Effort, Program, require_precise
 from attnflow.training.rules import Flow, Rule
 
 FormName = Literal[
@@ -285,7 +285,12 @@ class JointTables:
                 [s["scores"][n].T for n in ("W_K", "W_Q")] for s in (before, after)
             ]
             return balance_drift(*pairs[0], *pairs[1])
-        return table_drift(system.frame, system.tables(before), system.tables(after))
+        tables = [_TABLES(Effort.LEAST, system, state) for state in (before, after)]
+        return table_drift(system.frame, *tables)
+
+
+# Operation by operation, tables of classes that move alike were twenty programs.
+_TABLES = Program(lambda system, state: system.tables(state))
 
 
 def plain_reason(rules: Sequence[Rule], score_start: float) -> str:

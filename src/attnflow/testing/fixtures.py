@@ -1,6 +1,7 @@
 """Runs that the tests of a paper share, and a test for each claim and exhibit."""
 
 import os
+import uuid
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
@@ -46,9 +47,11 @@ def store_of_its_own(
     tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
 ) -> Path:
     """No test reads or writes the user's own store."""
-    root = tmp_path_factory.mktemp("store") / "runs"
-    monkeypatch.setenv("ATTNFLOW_STORE", str(root))
-    return root
+    # pytest's numbered directories look through all there are, for every test.
+    folder = tmp_path_factory.getbasetemp() / "stores" / uuid.uuid4().hex
+    folder.mkdir(parents=True)
+    monkeypatch.setenv("ATTNFLOW_STORE", str(folder / "runs"))
+    return folder / "runs"
 
 
 @pytest.fixture(scope="session")

@@ -32,6 +32,7 @@ from attnflow.papers.cooccurrence.systems.model import (
     outputs,
     samples_of,
 )
+from attnflow.training.programs import compile_events
 
 TASK = CooccurrenceTask(12, 5, 35, fillers="distinct")
 SMALL = computations.Concentration(
@@ -84,9 +85,8 @@ def test_worst_entries_are_those_of_weights(precise):
     w["W"] = sigma1 / sigma0 * w["W"]
     first = jnp.concatenate([w["W_K"], w["W_Q"]], axis=1) / sigma0
     second = jnp.concatenate([w["W_V"] / sigma0, w["W"].T / sigma1], axis=1)
-    sizes = Sizes(m, m1, 35, 12, L)
     grams = Grams(first.T @ first / m, second.T @ second / m, w["a"])
-    worst = worst_of(grams, data.key, scale, sizes)
+    worst = worst_of(grams, data.key, scale, float(m))
     X = samples_of(data).tokens
     p = jax.nn.softmax(X @ (w["W_Q"].T @ w["W_K"]) @ X.swapaxes(1, 2) / np.sqrt(m))
     reads = p @ (X @ w["W_V"].T)
@@ -141,6 +141,13 @@ def drawn_at(width):
     position = TASK.sequences(key=jax.random.key(0)).key
     key = jax.random.key(1)
     return worst_entries(sizes_at(width), position, 0.3, draws=20, key=key)
+
+
+def test_another_width_compiles_nothing(precise):
+    drawn_at(300)
+    before = compile_events()
+    drawn_at(40_000)
+    assert compile_events() == before
 
 
 @pytest.mark.parametrize("width", [30, 300, 10**9])

@@ -35,6 +35,7 @@ from attnflow.observables.curvature.kernel import (
 )
 from attnflow.schema.installation import scipy
 from attnflow.training import require_precise
+from attnflow.training.programs import Effort, Program, put
 
 
 def gauss_newton_sharpness(
@@ -60,8 +61,8 @@ def gauss_newton_sharpness(
     traced = any(isinstance(leaf, Tracer) for leaf in jax.tree.leaves(state))
     if traced or is_small(system):
         return _dense(system, state, rates, outputs)
-    roots = jnp.sqrt(_curvature(system, state, outputs))
-    return jnp.asarray(_top_by_products(system, state, roots, rates))
+    roots = _roots(Effort.LEAST, system, state, outputs)
+    return put(_top_by_products(system, state, roots, rates))
 
 
 @eqx.filter_jit
@@ -73,7 +74,8 @@ def _dense(
     return jnp.linalg.eigvalsh(roots[:, None] * kernel * roots)[-1]
 
 
-_curvature = eqx.filter_jit(output_curvature)
+def _roots_of_curvature(system: Training, state: State, outputs: Array | None) -> Array:
+    return jnp.sqrt(output_curvature(system, state, outputs))
 
 
 def _top_by_products(
@@ -82,8 +84,8 @@ def _top_by_products(
     size = len(roots)
 
     def product(vector: np.ndarray) -> np.ndarray:
-        flat = jnp.asarray(vector).reshape(-1)
-        return np.asarray(_product(system, state, roots, rates, flat))
+        flat = put(vector.reshape(-1))
+        return np.asarray(_product(Effort.LESS, system, state, roots, rates, flat))
 
     start = np.random.default_rng(0).standard_normal(size)
     if not np.isfinite(product(start)).all():
@@ -99,8 +101,7 @@ def _top_by_products(
     )
 
 
-@eqx.filter_jit
-def _product(
+def _product_with_kernel(
     system: Training, state: State, roots: Array, rates: Rates | None, vector: Array
 ) -> Array:
     """`H^½ K H^½` times a vector: a force back to the tables, and their motion out."""
@@ -118,6 +119,7 @@ def _product(
     return roots * (slope * change).sum(axis=1)
 
 
+_roots, _product = Program(_roots_of_curvature), Program(_product_with_kernel)
 PARTS = Tables._fields
 
 

@@ -24,11 +24,11 @@ PAPER = Paper(
         "B-Thm4.1-T1",
         "B-D.3",
         "B-L5.4",
+        "B-L5.4-feature",
         "B-Thm4.1-T2",
         "B-Thm4.1-T3",
         "B-Thm4.1-conc",
         "B-E.5",
-        "B-Obs1-grid",
     ),
     summary=(
         "A one-layer transformer with two heads must learn which of its tokens decides "

@@ -24,6 +24,7 @@ from attnflow.observables import View, find
 from attnflow.papers.mixture.experiments import simultaneous
 from attnflow.papers.mixture.features import attention_features, feature_margin
 from attnflow.papers.mixture.settings import FormName, Setting, Simultaneous
+from attnflow.training.programs import Effort, Program, put
 
 State = dict[str, Array]
 """The state of a reduced form: its arrays by part."""
@@ -43,15 +44,18 @@ def constructions(setting: Setting, seeds: Sequence[int]) -> xr.Dataset:
     names = ("margin", "printed_positive", "printed_negative", "formula_error")
     tables = {name: np.full(shape, np.nan) for name in names}
     tables["exchanged_error"] = np.full(shape, np.nan)
+    pairs = jax.tree.map(lambda _: put(np.asarray(biases, float)), ReluPair())
     for (i, K), (j, L) in itertools.product(enumerate(groups), enumerate(lengths)):
         if K + 1 < L:
             continue
         data = MixtureTask(K, L).sequences()
+        frame, label = frame_of(data, basis_of(data)), np.asarray(data.label)
         for k, C in enumerate(sharpness):
-            heads = _construction_heads(data, K, C)
-            for m, b in enumerate(biases):
-                for name, number in _judge_construction(data, heads, L, C, b).items():
-                    tables[name][i, j, k, m] = number
+            cases = _constructions(K, C)
+            outputs = _OUTPUTS(Effort.LEAST, frame, data, cases, pairs)
+            margins = [label * np.asarray(output) for output in outputs]
+            for name, numbers in _judge_construction(label, margins, L, C).items():
+                tables[name][i, j, k] = numbers
     dims = ("seed", "K", "L", "sharpness", "bias")
     return xr.Dataset(
         {name: (dims, values[None]) for name, values in tables.items()},
@@ -64,50 +68,46 @@ def constructions(setting: Setting, seeds: Sequence[int]) -> xr.Dataset:
     )
 
 
-def _construction_heads(data: Sequences, K: int, C: float) -> dict[str, Array]:
-    """Head outputs with the printed scores, corrected ones, and heads exchanged."""
+def _constructions(K: int, C: float) -> Tables:
+    """The printed scores and values, corrected ones, and heads exchanged."""
     eye, zero = np.eye(K), np.zeros((K, K))
     crossed = np.block([[zero, zero], [eye, zero]])  # key v_k, query c_k
     printed = C * np.stack([2 * crossed + np.eye(2 * K), np.eye(2 * K) - 2 * crossed])
     on_c, on_v = np.repeat([1.0, 0.0], K), np.repeat([0.0, 1.0], K)
-    cases = {
-        "printed": (printed, np.stack([on_v, -on_v])),
-        "corrected": (np.stack([-C * crossed, C * crossed]), np.stack([on_c, on_c])),
-        "exchanged": (printed[::-1], np.stack([on_c, on_c])),
-    }
-    frame = frame_of(data, basis_of(data))
-    return {
-        name: _head_outputs(frame, data, jnp.asarray(scores), jnp.asarray(values))
-        for name, (scores, values) in cases.items()
-    }
+    both = np.stack([on_c, on_c])
+    scores = np.stack([printed, C * np.stack([-crossed, crossed]), printed[::-1]])
+    values = np.stack([np.stack([on_v, -on_v]), both, both])
+    return Tables(put(scores), put(values))
 
 
-@jax.jit
-def _head_outputs(
-    frame: AbstractFrame, data: Sequences, scores: Array, values: Array
-) -> Array:
-    return Problem().head_outputs(frame.pairs(Tables(scores, values)), data)
+def _construction_outputs(
+    frame: AbstractFrame, data: Sequences, cases: Tables, pairs: ReluPair
+) -> tuple[Array, Array, Array]:
+    """Outputs of the heads' sum as printed, and by bias of the two other cases."""
+    printed, corrected, exchanged = jax.vmap(
+        lambda tables: Problem().head_outputs(frame.pairs(tables), data)
+    )(cases)
+    by_bias = [
+        jax.vmap(lambda pair, heads=heads: pair(heads))(pairs)
+        for heads in (corrected, exchanged)
+    ]
+    return Linear(2)(printed), by_bias[0], by_bias[1]
 
 
-@jax.jit
-def _outputs(readout: ReluPair | Linear, heads: Array) -> Array:
-    return readout(heads)
+_OUTPUTS = Program(_construction_outputs)
 
 
 def _judge_construction(
-    data: Sequences, heads: dict[str, Array], L: int, C: float, b: float
-) -> dict[str, float]:
-    label = np.asarray(data.label)
-    pair = ReluPair(b)
-    additive = label * np.asarray(_outputs(Linear(2), heads["printed"]))
-    corrected = label * np.asarray(_outputs(pair, heads["corrected"]))
-    exchanged = label * np.asarray(_outputs(pair, heads["exchanged"]))
+    label: np.ndarray, margins: list[np.ndarray], L: int, C: float
+) -> dict[str, float | np.ndarray]:
+    """Numbers of the construction; of `corrected` and `exchanged` one for each bias."""
+    additive, corrected, exchanged = margins
     formula = 1 / (L - 1 + math.exp(-C)) - 1 / (L - 1 + math.exp(C))
     exchanged_formula = _share(C, -2 * C, L) - _share(C, 2 * C, L)
     return {
-        "margin": float(corrected.min()),
-        "formula_error": float(np.abs(corrected - formula).max()),
-        "exchanged_error": float(np.abs(exchanged - exchanged_formula).max()),
+        "margin": corrected.min(axis=1),
+        "formula_error": np.abs(corrected - formula).max(axis=1),
+        "exchanged_error": np.abs(exchanged - exchanged_formula).max(axis=1),
         "printed_positive": float((additive[label > 0] > 0).mean()),
         "printed_negative": float((additive[label < 0] > 0).mean()),
     }

@@ -54,5 +54,5 @@ def _room(count: int) -> int:
     cube of the room: with few samples padding is free, with many it costs more than
     it saves.
     """
-    step = 4 if count <= 16 else 2
+    step = 4 if count <= 12 else 2
     return max(8, -(-count // step) * step)

@@ -40,7 +40,9 @@ QUICK_THEORY: Mapping[str, evidence.Override] = {
 
 QUICK_NOISE_FREE: Mapping[str, evidence.Override] = {"length": 3, "records": 121}
 
-EXPERIMENT = dataclasses.replace(evidence.experiment(seeds=5), quick=QUICK_EXPERIMENT)
+EXPERIMENT = dataclasses.replace(
+    evidence.experiment(seeds=5), quick=QUICK_EXPERIMENT, quick_seeds=2
+)
 
 
 def theory(width: int) -> Request:

@@ -24,7 +24,8 @@ from attnflow.papers.cooccurrence.systems.lone_bounds import (
 )
 from attnflow.papers.cooccurrence.systems.model import distinct_task
 
-Broken = Callable[[Worst, Sizes, float], Bool[Array, "*draws"]]
+BrokenDraws = Bool[Array | np.ndarray, "*draws"]
+Broken = Callable[[Worst, Sizes, float], BrokenDraws]
 """Whether a draw breaks some bound of a lemma, by its worst entries, sizes and δ."""
 
 
@@ -81,16 +82,15 @@ def _at_width(
     }
 
 
-def _share(broken: Bool[Array, "*draws"]) -> float:
-    # JAX computes the mean of booleans in float32.
+def _share(broken: BrokenDraws) -> float:
     return float(np.asarray(broken).mean())
 
 
-def _keys_queries(worst: Worst, sizes: Sizes, delta: float) -> Bool[Array, "*draws"]:
+def _keys_queries(worst: Worst, sizes: Sizes, delta: float) -> BrokenDraws:
     return worst.keys_queries > reach(sizes.width, 2 * sizes.embed / delta)
 
 
-def _values_neurons(worst: Worst, sizes: Sizes, delta: float) -> Bool[Array, "*draws"]:
+def _values_neurons(worst: Worst, sizes: Sizes, delta: float) -> BrokenDraws:
     m, m1, d, _, _ = sizes
     return (
         (worst.values > reach(m, 2 * d / delta))
@@ -100,36 +100,34 @@ def _values_neurons(worst: Worst, sizes: Sizes, delta: float) -> Bool[Array, "*d
     )
 
 
-def _read_lengths(worst: Worst, sizes: Sizes, delta: float) -> Bool[Array, "*draws"]:
+def _read_lengths(worst: Worst, sizes: Sizes, delta: float) -> BrokenDraws:
     _, _, _, n, L = sizes
     return worst.read_length > reach(sizes.width, 2 * n * L / delta)
 
 
-def _read_neurons(worst: Worst, sizes: Sizes, delta: float) -> Bool[Array, "*draws"]:
+def _read_neurons(worst: Worst, sizes: Sizes, delta: float) -> BrokenDraws:
     _, m1, _, n, L = sizes
     return worst.read_neuron > math.sqrt(math.log(m1 * n * L / delta))
 
 
-def _read_neurons_mended(
-    worst: Worst, sizes: Sizes, delta: float
-) -> Bool[Array, "*draws"]:
+def _read_neurons_mended(worst: Worst, sizes: Sizes, delta: float) -> BrokenDraws:
     _, m1, _, n, L = sizes
     longest = 1 + reach(sizes.width, 2 * n * L / delta)
     return worst.read_neuron > math.sqrt(2 * longest * math.log(2 * m1 * n * L / delta))
 
 
-def _readouts(worst: Worst, sizes: Sizes, delta: float) -> Bool[Array, "*draws"]:
+def _readouts(worst: Worst, sizes: Sizes, delta: float) -> BrokenDraws:
     # Given the values, G is normal; union over tokens, lengths by D.3.
     longest = 1 + reach(sizes.width, 2 * sizes.embed / delta)
     return worst.readout > math.sqrt(2 * longest * math.log(2 * sizes.embed / delta))
 
 
-def _outputs(worst: Worst, sizes: Sizes, delta: float) -> Bool[Array, "*draws"]:
+def _outputs(worst: Worst, sizes: Sizes, delta: float) -> BrokenDraws:
     _, _, _, n, L = sizes
     return worst.output > 2 * math.sqrt(2 * math.log(2 * L * n / delta))
 
 
-def _other_neurons(worst: Worst, sizes: Sizes, delta: float) -> Bool[Array, "*draws"]:
+def _other_neurons(worst: Worst, sizes: Sizes, delta: float) -> BrokenDraws:
     m, m1, _, _, _ = sizes
     bound = reach(m, 2 * m1**2 / delta) * math.sqrt(m1 * math.log(4 * m1 / delta))
     return worst.other_neurons > bound

@@ -4,7 +4,6 @@ They depend on two Gram matrices, which are sampled directly: that of the tokens
 and queries, and that of the tokens' values and the neurons.
 """
 
-import functools
 from typing import NamedTuple
 
 import jax
@@ -16,7 +15,10 @@ from attnflow.data import random
 from attnflow.data.random import Key
 from attnflow.data.token_sequences import on_device
 from attnflow.models.forms.initial_values import bartlett_factor, draw_entries, gram_of
+from attnflow.training.programs import Effort, Program, put
 
+Largest = Float[Array | np.ndarray, "*draws"]
+"""The largest entry of each draw: of JAX while it is computed, then of NumPy."""
 # Limits the draws in a batch: their Gram matrices stay below about 50 MB.
 ENTRIES = 6_000_000
 
@@ -58,19 +60,19 @@ class Worst(NamedTuple):
       sqrt(m) σ0 σ1 sqrt(m m1).
     """
 
-    keys_queries: Float[Array, "*draws"]
-    values: Float[Array, "*draws"]
-    neurons: Float[Array, "*draws"]
-    neuron_lengths: Float[Array, "*draws"]
-    neurons_values: Float[Array, "*draws"]
-    read_length: Float[Array, "*draws"]
-    read_neuron: Float[Array, "*draws"]
-    attention: Float[Array, "*draws"]
-    readout: Float[Array, "*draws"]
-    output: Float[Array, "*draws"]
-    other_neurons: Float[Array, "*draws"]
-    length_readout: Float[Array, "*draws"]
-    cross_readout: Float[Array, "*draws"]
+    keys_queries: Largest
+    values: Largest
+    neurons: Largest
+    neuron_lengths: Largest
+    neurons_values: Largest
+    read_length: Largest
+    read_neuron: Largest
+    attention: Largest
+    readout: Largest
+    output: Largest
+    other_neurons: Largest
+    length_readout: Largest
+    cross_readout: Largest
 
 
 def worst_entries(
@@ -90,8 +92,10 @@ def worst_entries(
     parts = []
     for i in range(-(-draws // batch)):
         grams = _draw_grams(sizes, batch, key=random.fold_in(key, i))
-        parts.append(_worst_by_draw(grams, position, scale, sizes))
-    return Worst(*[jnp.concatenate(c)[:draws] for c in zip(*parts, strict=True)])
+        numbers = put(scale), put(float(sizes.width))
+        worst = _WORST(Effort.LESS, grams, position, *numbers)
+        parts.append(jax.tree.map(np.asarray, worst))
+    return Worst(*[np.concatenate(c)[:draws] for c in zip(*parts, strict=True)])
 
 
 def _draw_grams(sizes: Sizes, draws: int, *, key: Key) -> Grams:
@@ -111,14 +115,10 @@ def _gram(width: int, columns: int, draws: int, *, key: Key) -> np.ndarray:
     return gram_of(factor) / width
 
 
-@functools.partial(jax.jit, static_argnames="sizes")
-def _worst_by_draw(grams: Grams, position: Array, scale: float, sizes: Sizes) -> Worst:
-    return jax.vmap(lambda draw: worst_of(draw, position, scale, sizes))(grams)
-
-
-def worst_of(grams: Grams, position: Array, scale: float, sizes: Sizes) -> Worst:
-    """Largest entries of one draw."""
-    m, m1, d, L = float(sizes.width), float(sizes.neurons), sizes.embed, sizes.length
+def worst_of(grams: Grams, position: Array, scale: Array, width: Array) -> Worst:
+    """Largest entries of one draw; the `width` m is a number as others are."""
+    m, m1, L = width, float(grams.signs.shape[-1]), position.shape[1]
+    d = grams.keys_queries.shape[-1] // 2
     A, N = grams.values_neurons[:d, :d], grams.values_neurons[d:, :d]
     between = grams.values_neurons[d:, d:]
     keys, queries = position[:, :, None], position[:, None, :]
@@ -149,6 +149,9 @@ def worst_of(grams: Grams, position: Array, scale: float, sizes: Sizes) -> Worst
         length_readout=(square * largest_readout).max(),
         cross_readout=m**0.5 * (cross * largest_readout).max(),
     )
+
+
+_WORST = Program(jax.vmap(worst_of, in_axes=(0, None, None, None)))
 
 
 def _of_samples(gram: Array, position: Array, embed: int) -> tuple[Array, Array]:
