@@ -164,7 +164,7 @@ FIGURE1A = Exhibit(
         "then its query. Scores are flat while samples are being learned (Phase 1); "
         "then the scores between the two targets rise, and those of the common token's "
         "key with the targets' queries fall, for the rest of training. Phases are "
-        "those of the seed in bold; the other four seeds are faint."
+        "those of the seed in bold; other seeds are faint."
     ),
     needs={"run": runs.EXPERIMENT},
     shows=Panels((SCORES,), size=(7.6, 4.2)),
