@@ -54,6 +54,7 @@ from .runs.checkpoints import samples as samples
 from .runs.checkpoints import times as times
 from .runs.ledger import paper as paper
 from .runs.run_files import export_netcdf as export_netcdf
+from .runs.checkpoints import transformer_lens as transformer_lens
 from .runs.run_files import read_run_file as read_run_file
 from .runs.runner import Runner as Runner
 from .runs.runner import run as run
