@@ -139,11 +139,16 @@ def _rank(samples: Sequences) -> int:
 
 def _shows_column(experiment: Experiment, samples: Sequences) -> bool:
     """Whether a form of one column pays, and knows all that is recorded."""
+    known = _observed(experiment) <= OF_SAMPLES
+    return known and forms.is_column(samples, experiment.initial)
+
+
+def _observed(experiment: Experiment) -> set[str]:
+    """The observables that are recorded, or whose levels end a stage."""
     events = [stage.until for stage in experiment.stages]
     scalars = [event.scalar for event in events if isinstance(event, Reach)]
     reached = {scalar.partition("[")[0].strip() for scalar in scalars}
-    known = reached | set(experiment.observables) <= OF_SAMPLES
-    return known and forms.is_column(samples, experiment.initial)
+    return reached | set(experiment.observables)
 
 
 def _sees_moments(experiment: Experiment, samples: Sequences) -> bool:
@@ -245,6 +250,7 @@ def member(
         start=state,
         vocabulary=vocabulary,
         batch_key=_batch_key(experiment, seed),
+        widths=_widths(experiment, checked),
     )
     _check_groups(experiment, system)
     return system, state
@@ -361,6 +367,13 @@ def _vocabulary(
     if isinstance(form, TokenForm):
         return on_device(np.eye(len(samples.vectors)))
     return forms.basis_of(samples).coordinates
+
+
+def _widths(experiment: Experiment, weights: forms.Weights | None) -> forms.Widths:
+    """Widths of the weights, where recorded: others would be compiled anew for each."""
+    if "sharpness" not in _observed(experiment):
+        return forms.Widths()
+    return forms.widths_of(experiment.initial, weights)
 
 
 def _check_groups(experiment: Experiment, system: Training) -> None:

@@ -20,7 +20,7 @@ from attnflow.models.forms import (
 )
 from attnflow.models.systems import Training
 from attnflow.models.tables import Tables
-from attnflow.observables.curvature import gauss_newton_sharpness
+from attnflow.observables.curvature import gauss_newton_sharpness, sharpness
 from attnflow.observables.registry import declare, observable
 from attnflow.observables.view import View
 from attnflow.training.scaled_numbers import Scaled
@@ -173,6 +173,10 @@ declare(
     tangent_sharpness=(
         "top eigenvalue of H^½ K H^½, K the tangent kernel, H = p ∂²l/∂f²",
         lambda v: gauss_newton_sharpness(v.system, v.state),
+    ),
+    sharpness=(
+        "top eigenvalue of the Hessian of the training loss by all trained weights",
+        lambda v: sharpness(v.system, v.state, v.system.widths),
     ),
 )
 

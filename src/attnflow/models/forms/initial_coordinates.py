@@ -179,6 +179,7 @@ def build_coordinates(
         frame=frame_of(data, basis),
         scores=SignScores(*at) if signs else CoordinateScores(*at),
         values=SignValues(*at, *readout) if signs else CoordinateValues(*at, *readout),
+        representatives=on_device(known.tokens),
         name=name,
         passive=None if test is None else start.passive(test, plan.columns),
     )

@@ -87,23 +87,28 @@ def table_rates(
     return jax.vmap(rate)(forces)
 
 
-def require_heads(frame: AbstractFrame) -> None:
+def refuse_quotient(frame: AbstractFrame) -> None:
     """Raise where blocks are not heads.
 
     A quotient's state moves within its symmetry alone, and so do its derivatives;
     curvature also asks about directions that break it.
     """
-    if not isinstance(frame, AbstractHeadFrame):
+    if not isinstance(frame, AbstractHeadFrame | PromptFrame):
         raise ValueError(
             f"Curvature is not known on a {type(frame).__name__}: the directions that "
             "break the symmetry of a quotient are not in its state. Use the data "
             "without the quotient (population='exact')."
         )
-    if not frame.orthonormal:
+
+
+def require_heads(frame: AbstractFrame) -> None:
+    """Raise where blocks are not heads, or the basis is not orthonormal."""
+    refuse_quotient(frame)
+    if not isinstance(frame, AbstractHeadFrame) or not frame.orthonormal:
         raise ValueError(
-            "Curvature is computed in orthonormal coordinates of the tokens' span, and "
-            "this form keeps the tokens themselves. Use form='transport', under a "
-            "rule that commutes with rotations."
+            "The tangent kernel is computed in orthonormal coordinates of the tokens' "
+            "span, and this form keeps the tokens themselves. Use form='transport', "
+            "under a rule that commutes with rotations."
         )
 
 

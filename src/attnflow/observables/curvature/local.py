@@ -24,18 +24,29 @@ with fixed `w_O`) is `v₀ + √g x`, and nothing else of these weights is seen;
 scores of one merged key–query matrix, with g = 1.
 
 Components of weights outside the tokens' span are never seen.
+
+**Tokens as a basis.** Forms for rules that rotations disturb, and the one over tokens,
+have the tokens themselves in the place of an orthonormal basis. With `G = L Lᵀ` their
+Gram matrix, what weights make of tokens is L times the coordinates of the weights on
+the span; `span_of_tokens` has L and its inverse there.
 """
 
 import abc
+from collections.abc import Collection
+from dataclasses import replace
 from functools import singledispatch
-from typing import Literal, NamedTuple
 
 import equinox as eqx
 import jax.numpy as jnp
 from jaxtyping import Array, Float, PyTree
 
-from attnflow.models.forms import AbstractPart, Chain, Initial, Neurons
+from attnflow.models.forms import AbstractPart
+from attnflow.models.forms.coordinates import (
+    AbstractCoordinateScores,
+    AbstractCoordinateValues,
+)
 from attnflow.models.forms.neurons import NeuronTransport
+from attnflow.models.forms.prompt import PromptScores, SeenChain
 from attnflow.models.forms.scores import (
     Gram,
     InfiniteWidth,
@@ -43,6 +54,7 @@ from attnflow.models.forms.scores import (
     MergedWeights,
     Transport,
 )
+from attnflow.models.forms.tokens import TokenChain, TokenScores, TokenValues
 from attnflow.models.forms.values import ChainGram, ChainTransport, ValueTable
 from attnflow.models.forms.weights import (
     ChainWeights,
@@ -52,37 +64,28 @@ from attnflow.models.forms.weights import (
     ScoreWeights,
     ValueWeights,
 )
+from attnflow.models.forms.widths import Width
 
-Width = int | Literal["infinite"]
 Factor = Float[Array, "blocks rows columns"]
 # What a Gram matrix may hold beyond its `rows` largest eigenvalues, relative to the
 # largest: far above the rounding of a long run, far below one more true row.
 EXCESS = 1e-6
 
 
-class Widths(NamedTuple):
-    """Rows of `W_K` and `W_Q`, and rows of `W_V` where the values are a chain.
+class Span(eqx.Module):
+    """Tokens by orthonormal coordinates: `root` is L, `inverse` its inverse there."""
 
-    `None` where it is not known: plain weights hold it themselves, and values or scores
-    that are linear in one set of weights have none.
-    """
-
-    scores: Width | None = None
-    values: Width | None = None
+    root: Float[Array, "tokens rank"]
+    inverse: Float[Array, "rank tokens"]
 
 
-UNKNOWN = Widths()
-
-
-def widths_of(initial: Initial) -> Widths:
-    """The widths of weights that are drawn by this law.
-
-    Given weights may have widths of their own: then say `Widths(scores, values)`.
-    """
-    values = initial.values
-    chain = isinstance(values, Chain | Neurons)
-    scores = None if initial.merged else initial.width
-    return Widths(scores, values.width if chain else None)
+def span_of_tokens(gram: Float[Array, "tokens tokens"]) -> Span:
+    """The span of tokens with this Gram matrix; dependent ones are no special case."""
+    sizes, vectors = jnp.linalg.eigh(gram)
+    kept = sizes > len(gram) * jnp.finfo(sizes.dtype).eps * sizes[-1]
+    roots = jnp.sqrt(jnp.where(kept, sizes, 1.0))
+    root = jnp.where(kept, vectors * roots, 0.0)
+    return Span(root, jnp.where(kept, vectors / roots, 0.0).T)
 
 
 class AbstractLocalPart(eqx.Module):
@@ -102,6 +105,14 @@ class AbstractLocalPart(eqx.Module):
 
         The eigenvalues come in pairs ± and are given by the positive one.
         """
+
+    @abc.abstractmethod
+    def within(self, span: Span) -> "AbstractLocalPart":
+        """The same by coordinates on a span, of a part by its tokens."""
+
+    @abc.abstractmethod
+    def only(self, weights: Collection[str]) -> "AbstractLocalPart":
+        """The same where these of its weights are trained alone."""
 
 
 class Product(AbstractLocalPart):
@@ -130,8 +141,30 @@ class Product(AbstractLocalPart):
     def repeated(self, force: Array) -> tuple[Array, Array]:
         """The singular values of the force, times √g."""
         matrix = force[..., None] if self.chain else force
-        matrix = matrix * self.scale[:, None, self.split :]
+        first, second = self.scale[:, : self.split], self.scale[:, self.split :]
+        # A force may have columns more, which training does not see.
+        matrix = matrix[:, : self.split] * first[..., None] * second[:, None, :]
         return jnp.linalg.svd(matrix, compute_uv=False).reshape(-1), self.free
+
+    def within(self, span: Span) -> "Product":
+        """Both factors by coordinates on the span; a chain's output stays."""
+        first, second = jnp.split(self.factor, [self.split], axis=-1)
+        first = first @ span.inverse.T
+        second = second if self.chain else second @ span.inverse.T
+        factor = jnp.concatenate([first, second], axis=-1)
+        wide = [first.shape[-1], second.shape[-1]]
+        ends = [self.scale[:, :1], self.scale[:, -1:]]
+        scale = [jnp.repeat(x, n, axis=1) for x, n in zip(ends, wide, strict=True)]
+        return Product(
+            factor, jnp.concatenate(scale, axis=1), self.free, wide[0], self.chain
+        )
+
+    def only(self, weights: Collection[str]) -> "Product":
+        """Steps of all other weights count for nothing."""
+        first, second = (("W_V",), ("w_O", "W")) if self.chain else (("W_K",), ("W_Q",))
+        is_first = jnp.arange(self.scale.shape[1]) < self.split
+        moves = [float(any(n in weights for n in names)) for names in (first, second)]
+        return replace(self, scale=self.scale * jnp.where(is_first, *moves))
 
 
 class Line(AbstractLocalPart):
@@ -152,6 +185,15 @@ class Line(AbstractLocalPart):
     def repeated(self, force: Array) -> tuple[Array, Array]:
         """None: what does not move the table has no curvature."""
         return jnp.zeros(0), jnp.zeros(())
+
+    def within(self, span: Span) -> "Line":
+        """The table by coordinates on the span."""
+        start = self.start @ span.inverse.T
+        return Line(span.inverse @ start if start.ndim > 2 else start, self.gain)
+
+    def only(self, weights: Collection[str]) -> "Line":
+        """One set of weights, which is trained."""
+        return self
 
 
 @singledispatch
@@ -241,6 +283,56 @@ def _(part: NeuronTransport, state: PyTree, width: Width | None) -> Product:
 @local_part.register
 def _(part: ChainGram, state: Array, width: Width | None) -> Product:
     return _chain(_factor_of_gram(state, _rows(state, width)), part.gain, width)
+
+
+@local_part.register
+def _(part: PromptScores, state: PyTree, width: Width | None) -> AbstractLocalPart:
+    return local_part(part.column, state, width)
+
+
+@local_part.register
+def _(part: SeenChain, state: PyTree, width: Width | None) -> Product:
+    return _chain(state["factor"], part.chain.gain, width)
+
+
+@local_part.register
+def _(part: TokenScores, state: PyTree, width: Width | None) -> Product:
+    return _scores(_by_rows(*part.sides(state)), width)
+
+
+@local_part.register
+def _(part: TokenValues, state: PyTree, width: Width | None) -> Line:
+    return Line(part.table(state), part.gain)
+
+
+@local_part.register
+def _(part: TokenChain, state: PyTree, width: Width | None) -> Product:
+    factor = _by_rows(state["rows"], state["output"][:, None, :])
+    return _chain(factor, part.gain, width)
+
+
+@local_part.register
+def _(part: AbstractCoordinateScores, state: PyTree, width: Width | None) -> Product:
+    factor = _by_rows(*part.rows(state))
+    return _scores(_shortened(factor), factor.shape[1])
+
+
+@local_part.register
+def _(
+    part: AbstractCoordinateValues, state: PyTree, width: Width | None
+) -> AbstractLocalPart:
+    if "w_O" not in state:
+        gain = part.gain * (part.readout * part.slope).sum(axis=1)
+        return Line(part.table(state), gain)
+    seen = part.seen(state, "W_V").swapaxes(-1, -2)
+    return _plain_chain(seen, state["w_O"], jnp.ones(len(seen)))
+
+
+def _by_rows(
+    first: Float[Array, "blocks tokens rows"], second: Float[Array, "blocks _ rows"]
+) -> Factor:
+    """Columns of two factors side by side, from what each row sees of tokens."""
+    return jnp.concatenate([first, second], axis=1).swapaxes(-1, -2)
 
 
 def _rows(gram: Array, width: Width | None) -> int:
