@@ -36,6 +36,7 @@ from attnflow.models.forms import (
 from attnflow.models.forms.base import PARTS
 from attnflow.models.forms.frames import AbstractHeadFrame
 from attnflow.models.forms.scores import MergedWeights
+from attnflow.models.forms.shared import SharedForm
 from attnflow.models.forms.weights import ScoreWeights
 from attnflow.models.forms.widths import UNKNOWN, Widths
 from attnflow.models.problem import Problem
@@ -68,6 +69,7 @@ class LocalModel(eqx.Module):
     parts: dict[str, AbstractLocalPart]
     fixed: dict[str, Array]
     span: Span | None
+    shared: bool = eqx.field(static=True)
 
     def origin(self) -> dict[str, Array]:
         """The step that goes nowhere."""
@@ -82,6 +84,9 @@ class LocalModel(eqx.Module):
     def _table(self, name: str, step: Array) -> Array:
         """A table after a step, as the frame takes it."""
         table = self.parts[name].table(step)
+        if name == "scores":
+            # Heads may share one block.
+            table = jnp.broadcast_to(table, (self.problem.heads, *table.shape[1:]))
         if self.span is None:
             return table
         table = table @ self.span.root.T
@@ -92,6 +97,8 @@ class LocalModel(eqx.Module):
         sizes, counts = [], []
         for name, part in self.parts.items():
             force = getattr(forces, name)
+            if name == "scores" and self.shared:
+                force = force.sum(axis=0, keepdims=True)
             if self.span is not None:
                 force = force @ self.span.root
                 force = self.span.root.T @ force if name == "scores" else force
@@ -121,9 +128,9 @@ def local_model(system: Training, state: State, widths: Widths) -> LocalModel:
         every = name in trained
         parts[name] = part if every else part.only([WEIGHTS[n][1] for n in trained])
     fixed = {name: table for name, table in tables.items() if name not in parts}
-    return LocalModel(
-        form.frame, system.problem, system.data, system.probability, parts, fixed, span
-    )
+    data = system.data, system.probability
+    shared = isinstance(form, SharedForm)
+    return LocalModel(form.frame, system.problem, *data, parts, fixed, span, shared)
 
 
 def _span(system: Training) -> Span | None:

@@ -91,7 +91,7 @@ def _head_outputs(
 
 @jax.jit
 def _outputs(readout: ReluPair | Linear, heads: Array) -> Array:
-    return readout(heads)
+    return readout(heads, jnp.ones(len(heads)))
 
 
 def _judge_construction(
