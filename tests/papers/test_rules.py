@@ -3,12 +3,14 @@
 import dataclasses
 import warnings
 
+import numpy as np
 import pytest
 
 import attnflow as af
 from attnflow.papers import SLUGS
 from attnflow.schema.fields import Optimised
 from attnflow.schema.settings import replace
+from tests.tiny import TINY
 
 ASKED = {"rule": "adamw", "beta2": 0.95, "weight_decay": 0.1}
 RECIPES = {
@@ -91,3 +93,16 @@ def test_figure_6_by_adamw():
     assert float(grid[name].squeeze()) == float(one[name][0, -1])
     plain = af.run("scansnap/figure4-left", **few, queries=1, store=False)
     assert float(plain[name][0, -1]) != float(one[name][0, -1])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", TINY)
+def test_a_paper_runs_by_adamw(name):
+    """And says which form, and why."""
+    sizes = {**TINY[name], "learning_rate": 0.01, **ASKED}
+    ours = af.run(name, store=False, **sizes)
+    assert np.isfinite(ours["loss"]).all()
+    plain = {"scansnap": ("active", "asked for")}
+    form, why = plain.get(name.partition("/")[0], ("weights", "AdamW does not commute"))
+    assert ours.attrs["form"] == form
+    assert why in ours.attrs["form_reason"]

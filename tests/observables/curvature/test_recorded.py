@@ -25,6 +25,7 @@ from attnflow.training.rules import Adam, GradientDescent, SignGD
 from tests.core import experiment, mutated
 from tests.models.systems.token_cases import unlike
 from tests.oracle.deep_runs import Drawn
+from tests.tiny import TINY
 
 TASK = SignalNoiseTask(samples=4, embed=9, support=4, length=3, test_samples=2)
 LOGISTIC = Problem(Linear(2), Logistic(), 0.8)
@@ -232,20 +233,8 @@ def test_deep_networks_against_a_dense_hessian():
     assert float(ours) == pytest.approx(dense, rel=1e-8)
 
 
-PAPERS = {
-    "mixture/figure1": {"steps": 4, "records": 3, "width": 8},
-    "cooccurrence/figure1": {"steps": 4, "records": 3, "samples": 12, "width": 8}
-    | {"neurons": 8, "test_samples": 5, "length": 4},
-    "signgd/setting-a": {"steps": 3, "samples": 4, "embed": 40, "support": 5}
-    | {"key_neurons": 4, "value_neurons": 2, "test_samples": 4},
-    "vit/figure1": {"steps": 3, "samples": 4, "length": 3, "embed": 30}
-    | {"key_width": 8, "value_width": 8, "test_samples": 4, "classes": "equal"},
-    "scansnap/figure4-left": {"steps": 3, "form": "active", "length": 12, "batch": 8},
-}
-
-
 @pytest.mark.slow
-@pytest.mark.parametrize("name", PAPERS)
+@pytest.mark.parametrize("name", TINY)
 def test_every_paper_records_it(name):
-    ours = af.run(name, record=["sharpness"], store=False, **PAPERS[name])
+    ours = af.run(name, record=["sharpness"], store=False, **TINY[name])
     assert (ours["sharpness"] > 0).all()
