@@ -17,7 +17,7 @@ from attnflow.models.forms import Chain, Initial, Vector
 from attnflow.models.forms.token_classes import spell_out
 from attnflow.models.problem import Linear, Logistic, Problem, Squared
 from attnflow.observables.curvature.lanczos import top_eigenvalue
-from attnflow.observables.curvature.local import Product
+from attnflow.observables.curvature.local_parts import Product
 from attnflow.observables.deep import DEEP, DeepView
 from attnflow.observables.next_token import TokenView
 from attnflow.training import Grid, Stage

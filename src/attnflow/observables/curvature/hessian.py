@@ -1,6 +1,6 @@
 """The Hessian of the training loss over all trained weights, at any width.
 
-In orthonormal coordinates (see `local.py`) it is one finite block, the
+In orthonormal coordinates (see `local_parts.py`) it is one finite block, the
 Hessian of the plain problem at the smallest equivalent width, beside copies of
 `−[[0, D], [Dᵀ, 0]]` with D the force on a table, one for each direction of the hidden
 space that the weights do not reach:
@@ -44,10 +44,10 @@ from attnflow.models.systems import Training
 from attnflow.models.tables import Tables
 from attnflow.observables.curvature.kernel import refuse_quotient
 from attnflow.observables.curvature.lanczos import DENSE_SIZE, top_curvature
-from attnflow.observables.curvature.local import (
+from attnflow.observables.curvature.local import local_part
+from attnflow.observables.curvature.local_parts import (
     AbstractLocalPart,
     Span,
-    local_part,
     span_of_tokens,
 )
 from attnflow.schema.fields import WEIGHTS
