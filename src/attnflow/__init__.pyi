@@ -13,6 +13,7 @@ from .data import NoisyPatchesTask as NoisyPatchesTask
 from .data import Positions as Positions
 from .data import PromptQuery as PromptQuery
 from .data import Sequences as Sequences
+from .data import SignalClassesTask as SignalClassesTask
 from .data import SignalNoiseTask as SignalNoiseTask
 from .data import from_arrays as from_arrays
 from .data import sequences as sequences
@@ -32,6 +33,7 @@ from .models.forms import Initial as Initial
 from .models.forms import Neurons as Neurons
 from .models.forms import Scores as Scores
 from .models.forms import Vector as Vector
+from .models.problem import Classes as Classes
 from .models.problem import Exponential as Exponential
 from .models.problem import Linear as Linear
 from .models.problem import Logistic as Logistic
@@ -52,6 +54,7 @@ from .runs.checkpoints import initial_weights as initial_weights
 from .runs.checkpoints import observe as observe
 from .runs.checkpoints import samples as samples
 from .runs.checkpoints import times as times
+from .runs.checkpoints import transformer_lens as transformer_lens
 from .runs.ledger import paper as paper
 from .runs.run_files import export_netcdf as export_netcdf
 from .runs.run_files import read_run_file as read_run_file

@@ -12,6 +12,7 @@ from .mixture import MixtureTask as MixtureTask
 from .noisy_patches import NoisyPatchesTask as NoisyPatchesTask
 from .sequence_classes import AlikeClasses as AlikeClasses
 from .sequence_classes import SequenceClasses as SequenceClasses
+from .signal_classes import SignalClassesTask as SignalClassesTask
 from .signal_noise import DisjointNoiseTask as DisjointNoiseTask
 from .signal_noise import SignalNoiseTask as SignalNoiseTask
 from .symmetries import PermutedGroups as PermutedGroups

@@ -101,7 +101,10 @@ class DeepModel:
                 "layer upon layer: use another rule of descent."
             )
         if self.paces and not all(isinstance(rule, GradientDescent) for rule in rules):
-            return "A pace is a rate of its own under GradientDescent alone: use it."
+            return (
+                "A pace is a rate of its own under GradientDescent alone: use it, or "
+                "no pace (hidden_rate=none)."
+            )
         return None
 
     def form(self) -> tuple[str, str]:

@@ -15,6 +15,7 @@ from attnflow.data import random
 from attnflow.data.random import Key
 from attnflow.data.token_sequences import on_device
 from attnflow.experiments.record import STREAMS, Arrays
+from attnflow.observables.curvature.lanczos import top_curvature
 from attnflow.observables.registry import Observable, Registry
 from attnflow.training.rules import Rule
 
@@ -60,6 +61,16 @@ class LossView:
         self.model, self.data, self.state = system.model, system.data, state
 
 
+SHARED = Registry(LossView)
+"""What every model can record beside its loss."""
+
+
+@SHARED.observable(about="top eigenvalue of the Hessian of the loss by all weights")
+def sharpness(view: LossView) -> Array:
+    """By products of the Hessian with vectors (`observables/curvature/lanczos.py`)."""
+    return top_curvature(lambda state: view.model.loss(state, view.data), view.state)
+
+
 @dataclass(frozen=True)
 class LossModel(abc.ABC):
     """A model as a frozen dataclass: its initial weights, its data and its loss.
@@ -75,7 +86,7 @@ class LossModel(abc.ABC):
 
     def __init_subclass__(cls, **more: Any) -> None:
         super().__init_subclass__(**more)
-        cls.registry = Registry(LossView)
+        cls.registry = Registry(LossView, SHARED)
         for name, dims in {"loss": (), **cls.records}.items():
             about = (getattr(cls, name).__doc__ or name).strip().partition("\n")[0]
             entry = Observable(name, dims, about, _Recorded(name))

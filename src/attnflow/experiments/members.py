@@ -22,7 +22,7 @@ from attnflow.experiments.record import (
 from attnflow.models import forms
 from attnflow.models.forms import AbstractForm, State, TokenForm
 from attnflow.models.forms.moments import LARGEST_RANK
-from attnflow.models.problem import Problem
+from attnflow.models.problem import Classes, Problem
 from attnflow.models.systems import Training
 from attnflow.observables import OF_SAMPLES, find
 from attnflow.schema.identity import Same
@@ -73,6 +73,7 @@ def build_members(
     rules = [per_part(s.rule, s.trains) for s in experiment.stages]
     symmetry = experiment.task.symmetry if data is None else None
     samples = [samples_of(experiment, seed, data) for seed in seeds]
+    _check_labels(experiment, samples)
     every = rules_of(experiment)
     rotated = all(rule.equivariant for rule in every)
     sparse = forms.is_sparse(samples[0], rules, experiment.initial) and not lift
@@ -126,6 +127,20 @@ def build_members(
     return Built(members, notes)
 
 
+def _check_labels(experiment: Experiment, samples: Sequence[Sequences]) -> None:
+    """Raise where a readout of several classes meets labels that are none."""
+    readout = experiment.problem.readout
+    if not isinstance(readout, Classes):
+        return
+    for drawn in samples:
+        readout.check(np.asarray(drawn.label))
+    if any(stage.batches and stage.batches.flip for stage in experiment.stages):
+        raise ValueError(
+            "flip turns the sign of labels, and numbers of classes have none: use "
+            "flip=0, or give wrong labels as data."
+        )
+
+
 def _sees_no_size(rule: Rule) -> bool:
     """Whether a rule does the same for a gradient of any size."""
     if isinstance(rule, NormalisedDescent):
@@ -139,16 +154,23 @@ def _rank(samples: Sequences) -> int:
 
 def _shows_column(experiment: Experiment, samples: Sequences) -> bool:
     """Whether a form of one column pays, and knows all that is recorded."""
+    known = _observed(experiment) <= OF_SAMPLES
+    return known and forms.is_column(samples, experiment.initial)
+
+
+def _observed(experiment: Experiment) -> set[str]:
+    """The observables that are recorded, or whose levels end a stage."""
     events = [stage.until for stage in experiment.stages]
     scalars = [event.scalar for event in events if isinstance(event, Reach)]
     reached = {scalar.partition("[")[0].strip() for scalar in scalars}
-    known = reached | set(experiment.observables) <= OF_SAMPLES
-    return known and forms.is_column(samples, experiment.initial)
+    return reached | set(experiment.observables)
 
 
 def _sees_moments(experiment: Experiment, samples: Sequences) -> bool:
     """Whether training sees moments of all samples alone, and these are few."""
     if experiment.problem.law == "softmax" or _trains_on_parts(experiment):
+        return False
+    if experiment.initial.shared:
         return False
     rank = _rank(samples)
     work = samples.key.size * rank * experiment.problem.heads
@@ -166,6 +188,11 @@ def _check_law(experiment: Experiment, name: str) -> None:
         raise ValueError(
             f"form={name!r} is not exact here: linear attention has no logarithms. Use "
             "form='weights' (docs/what-fits.md)."
+        )
+    if name == "moments" and experiment.initial.shared:
+        raise ValueError(
+            "form='moments' has scores for each head, and here all share one "
+            "attention. Use form='transport'."
         )
     if name == "moments" and _trains_on_parts(experiment):
         raise ValueError(
@@ -245,6 +272,7 @@ def member(
         start=state,
         vocabulary=vocabulary,
         batch_key=_batch_key(experiment, seed),
+        widths=_widths(experiment, checked),
     )
     _check_groups(experiment, system)
     return system, state
@@ -303,6 +331,11 @@ def _require_lift(
     experiment: Experiment, system: Training, weights: Arrays | None
 ) -> None:
     """Raise, before anything is trained, where final weights will not be known."""
+    if experiment.initial.shared:
+        raise ValueError(
+            "Final weights are arrays with one row for each head, and here all heads "
+            "share one attention: record W_K and W_Q with form='weights'."
+        )
     for stage in experiment.stages:
         reason = forms.lift_refusal(system.form, per_part(stage.rule, stage.trains))
         if reason is not None:
@@ -361,6 +394,13 @@ def _vocabulary(
     if isinstance(form, TokenForm):
         return on_device(np.eye(len(samples.vectors)))
     return forms.basis_of(samples).coordinates
+
+
+def _widths(experiment: Experiment, weights: forms.Weights | None) -> forms.Widths:
+    """Widths of the weights, where recorded: others would be compiled anew for each."""
+    if "sharpness" not in _observed(experiment):
+        return forms.Widths()
+    return forms.widths_of(experiment.initial, weights)
 
 
 def _check_groups(experiment: Experiment, system: Training) -> None:

@@ -8,6 +8,7 @@ from jax.scipy.special import entr
 from jaxtyping import Array, PyTree
 
 from attnflow.models.deep.layers import Forward
+from attnflow.observables.curvature.lanczos import top_curvature
 from attnflow.observables.registry import Registry
 
 LEAST = np.finfo(np.float64).tiny
@@ -129,6 +130,18 @@ declare(
         lambda v: jnp.stack(v.shown.attention),
     ),
 )
+
+
+@observable(about="top eigenvalue of the Hessian of the loss by all weights")
+def sharpness(view: DeepView) -> Array:
+    """That of the mean loss over all training samples, with nothing dropped."""
+    system = view.system
+
+    def loss(weights: PyTree) -> Array:
+        output = system.outputs({**view.state, **weights}, system.samples)
+        return view.losses(output, system.samples).mean()
+
+    return top_curvature(loss, system.weights(view.state))
 
 
 @observable(about="mean loss over the batch that is next")

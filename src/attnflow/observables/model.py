@@ -285,6 +285,7 @@ OF_SAMPLES = frozenset(
         "readout_gain",
         "readout_gain_rate",
         "largest_attention_change",
+        "sharpness",
     ]
 )
 """Observables that need no table of scores between all tokens."""

@@ -11,7 +11,11 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float, PyTree
 
 from attnflow.models.problem.next_token import Outputs, attention, features, outputs
+from attnflow.models.systems.next_token import PARTS, TokenWeights
+from attnflow.observables.curvature.lanczos import top_curvature
 from attnflow.observables.registry import Registry
+
+Tables = dict[str, Float[Array, "_ _"]]
 
 
 class TokenView:
@@ -21,15 +25,16 @@ class TokenView:
     have in each row the number of a single one of its tokens.
     """
 
-    def __init__(self, system: PyTree, state: PyTree):
+    def __init__(self, system: PyTree, state: PyTree, tables: Tables | None = None):
         self.system = system
         self.state = state
         self.frame = system.frame
+        self._tables = tables
 
     @cached_property
-    def tables(self) -> dict[str, Float[Array, "_ _"]]:
-        """The two tables."""
-        return self.system.tables(self.state)
+    def tables(self) -> Tables:
+        """The two tables, of the state or those that were given in its place."""
+        return self.system.tables(self.state) if self._tables is None else self._tables
 
     @cached_property
     def scores(self) -> Float[Array, "classes support"]:
@@ -187,6 +192,28 @@ def batch_loss(view: TokenView) -> Array:
             "record loss, or give sequences a length."
         )
     return view.system.batch_loss(view.state)
+
+
+@observable(about="top eigenvalue of the Hessian of the loss by all weights")
+def sharpness(view: TokenView) -> Array:
+    """That of `loss`, by single entries of both tables or by plain weights."""
+    if not view.frame.whole:
+        raise ValueError(
+            "The sharpness also asks about directions in which tokens that move alike "
+            "part, and this form has one row or column for all of them. Use "
+            "form='joint'."
+        )
+
+    def of_tables(tables: Tables) -> Array:
+        return TokenView(view.system, view.state, tables).outputs.loss.mean()
+
+    def of_weights(weights: PyTree) -> Array:
+        return of_tables(view.system.tables({**view.state, **weights}))
+
+    if isinstance(view.system, TokenWeights):
+        weights = {name: view.state[name] for name in PARTS}
+        return top_curvature(of_weights, weights)
+    return top_curvature(of_tables, view.tables)
 
 
 @observable("query", "token", about="softmax of z over the whole vocabulary")

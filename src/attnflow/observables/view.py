@@ -12,7 +12,8 @@ from attnflow.data import Sequences
 from attnflow.models.forms import AbstractFrame, SelfScores, State, TokenForm
 from attnflow.models.forms.base import is_apart
 from attnflow.models.forms.frames import AbstractHeadFrame
-from attnflow.models.problem import Problem
+from attnflow.models.forms.shared import SharedForm
+from attnflow.models.problem import Classes, Problem
 from attnflow.models.systems import Training
 from attnflow.models.tables import Forward, Pairs, Tables
 from attnflow.observables.chains import ValueChain, gain_of, value_chain
@@ -51,27 +52,35 @@ class SampleView:
     @cached_property
     def outputs(self) -> Float[Array, " samples"]:
         """The output of the model on every sample."""
-        return self.problem.readout(self.head_outputs)
+        return self.problem.readout(self.head_outputs, self.data.label)
 
     @cached_property
     def losses(self) -> Float[Array, " samples"]:
         """The loss of every sample."""
-        return self.problem.loss(self.outputs, self.data.label)
+        return self.problem.loss(self.outputs, self.target)
+
+    @cached_property
+    def target(self) -> Float[Array, " samples"]:
+        """What the loss compares outputs with."""
+        return self.problem.target(self.data)
 
     @cached_property
     def margins(self) -> Float[Array, " samples"]:
-        """Label times output."""
-        return self.data.label * self.outputs
+        """Label times output; of several classes, the output."""
+        return self.target * self.outputs
 
     @cached_property
     def correct(self) -> Float[Array, " samples"]:
-        """1 where the margin is positive, 0 elsewhere."""
+        """1 where the label is right: a positive margin, or the largest logit."""
+        readout = self.problem.readout
+        if isinstance(readout, Classes):
+            return readout.correct(self.head_outputs, self.data.label)
         return jnp.where(self.margins > 0, 1.0, 0.0)
 
     @cached_property
     def pulls(self) -> Float[Array, " samples"]:
         """`|∂l/∂f|`."""
-        return jnp.exp(self.problem.loss.pull(self.outputs, self.data.label)[1])
+        return jnp.exp(self.problem.loss.pull(self.outputs, self.target)[1])
 
     @cached_property
     def group_weights(self) -> Float[Array, "groups samples"]:
@@ -278,7 +287,11 @@ class View:
 
     @cached_property
     def _basis_self_scores(self) -> SelfScores:
-        return self.system.form.scores.self_scores(self.state["scores"])
+        own = self.system.form.scores.self_scores(self.state["scores"])
+        if not isinstance(self.system.form, SharedForm):
+            return own
+        shape = (self.system.form.heads, *own.key.shape[1:])
+        return SelfScores(*(jnp.broadcast_to(table, shape) for table in own))
 
     @cached_property
     def _forces(self) -> Tables:

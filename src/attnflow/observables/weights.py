@@ -20,7 +20,7 @@ from attnflow.models.forms import (
 )
 from attnflow.models.systems import Training
 from attnflow.models.tables import Tables
-from attnflow.observables.curvature import gauss_newton_sharpness
+from attnflow.observables.curvature import gauss_newton_sharpness, sharpness
 from attnflow.observables.registry import declare, observable
 from attnflow.observables.view import View
 from attnflow.training.scaled_numbers import Scaled
@@ -39,7 +39,12 @@ def _weights(view: View, part: str, name: str) -> Array:
         raise ValueError(
             f"{name} is not among the weights of the {part}, which are {sorted(state)}."
         )
-    return state[name]
+    return _by_head(view, state[name])
+
+
+def _by_head(view: View, weight: Array) -> Array:
+    """A weight with a row for each head, where all share one too."""
+    return jnp.broadcast_to(weight, (view.system.problem.heads, *weight.shape[1:]))
 
 
 def _weight_change(view: View, weight: str, side: str) -> Array:
@@ -58,9 +63,8 @@ def _weight_change(view: View, weight: str, side: str) -> Array:
             f"The change of {weight} is not known to form={form.name!r}: use "
             "form='tokens' or 'weights'."
         )
-    return jnp.linalg.norm(
-        state[weight] - view.start.state["scores"][weight], axis=(1, 2)
-    )
+    moved = state[weight] - view.start.state["scores"][weight]
+    return _by_head(view, jnp.linalg.norm(moved, axis=(1, 2)))
 
 
 declare(
@@ -132,7 +136,7 @@ def _rows(view: View, side: str) -> Array:
         )
     rows = getattr(part.rows(view.state["scores"]), side)
     shown = view.system.form.frame.shown_coordinates  # pyright: ignore
-    return jnp.einsum("tr,hrn->hnt", shown, rows)
+    return _by_head(view, jnp.einsum("tr,hrn->hnt", shown, rows))
 
 
 def _neuron_values(system: Training, state: State) -> Array:
@@ -173,6 +177,10 @@ declare(
     tangent_sharpness=(
         "top eigenvalue of H^½ K H^½, K the tangent kernel, H = p ∂²l/∂f²",
         lambda v: gauss_newton_sharpness(v.system, v.state),
+    ),
+    sharpness=(
+        "top eigenvalue of the Hessian of the training loss by all trained weights",
+        lambda v: sharpness(v.system, v.state, v.system.widths),
     ),
 )
 

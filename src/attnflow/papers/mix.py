@@ -12,6 +12,7 @@ NAMES = {
     "mixture": settings.MixtureMix,
     "noisy-patches": settings.NoisyPatchesMix,
     "in-context": settings.InContextMix,
+    "signal-classes": settings.SignalClassesMix,
 }
 
 MIX = Paper(

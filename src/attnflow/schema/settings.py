@@ -219,6 +219,10 @@ def takes_list(setting: "DataclassInstance", name: str) -> bool:
 def _hint(setting: "DataclassInstance", name: str) -> Hint:
     known = [field.name for field in dataclasses.fields(setting)]
     if name not in known:
+        # A computation says why no rule can be chosen for it.
+        why = getattr(setting, "no_rule", "")
+        if why and name in {field.name for field in dataclasses.fields(Optimised)}:
+            raise UnknownName(f"{name!r} is no setting of this experiment. {why}")
         raise unknown("setting", name, known)
     return typing.get_type_hints(type(setting), include_extras=True)[name]
 

@@ -162,5 +162,5 @@ def test_mass_is_repetition(precise):
 
 def test_the_kink_has_slope_zero(precise):
     """As in PyTorch: a unit exactly at its kink does not move."""
-    slope = ReluPair(0.5).slope(jnp.array([[-0.5, 0.0]]))
+    slope = ReluPair(0.5).slope(jnp.array([[-0.5, 0.0]]), jnp.ones(1))
     np.testing.assert_array_equal(slope, [[0.0, -1.0]])

@@ -91,9 +91,8 @@ def outputs_and_loss(system, state):
         return system.problem.outputs(pairs, system.data)
 
     def loss(x):
-        return jnp.sum(
-            system.probability * system.problem.loss(outputs(x), system.data.label)
-        )
+        target = system.problem.target(system.data)
+        return jnp.sum(system.probability * system.problem.loss(outputs(x), target))
 
     return outputs, loss, flat
 

@@ -17,6 +17,7 @@ from attnflow.models.forms import (
     Vector,
 )
 from attnflow.models.problem import (
+    Classes,
     Exponential,
     Linear,
     Logistic,
@@ -117,6 +118,7 @@ def build(setting: AbstractMix) -> Experiment:
             setting.law,
             setting.merged,
             _scores(setting),
+            setting.shared,
         ),
         batches=None if setting.batch is None else Batches(setting.batch),
         grid=Grid(
@@ -220,6 +222,7 @@ READOUTS = Slot(
     {
         "linear": Choice(Linear, {"heads": "heads"}),
         "relu-pair": Choice(ReluPair, {"bias": "bias"}),
+        "classes": Choice(Classes, {"heads": "count"}),
     },
 )
 LOSSES = Slot(

@@ -12,6 +12,7 @@ from attnflow.data import (
     InContextTask,
     MixtureTask,
     NoisyPatchesTask,
+    SignalClassesTask,
     SignalNoiseTask,
 )
 from attnflow.experiments.record import Task
@@ -43,12 +44,14 @@ class AbstractMix(Optimised):
     - What is done to the task: `query`: its own `tokens` ask, or a trained `prompt`;
       `mask`: none, or `causal`; `positions`: none, or tokens know theirs by a `sum` or
       a `product`; `flip`, `deviation`: noise of labels.
-    - `readout`: `linear` with so many `heads`, or `relu-pair` with a `bias`; `loss`:
+    - `readout`: `linear` with so many `heads`, `relu-pair` with a `bias`, or `classes`
+      with a head for each of so many `heads`; `loss`:
       `logistic`, `exponential`, `squared` or `unhinged`; `attention`: `softmax` or
       `linear`; `score_scale`: of scores, one over the temperature.
     - `width` of keys and queries, their initial scale `omega` (or, where these differ,
       `key_omega` and `query_omega`, which may be 0) and `law`; `merged`: one
-      key–query matrix; `start`: how they are drawn, as `draw` in `attnflow.Initial`.
+      key–query matrix; `shared`: one attention for all heads; `start`: how they are
+      drawn, as `draw` in `attnflow.Initial`.
     - `values`: `vector`, `chain` (`value_width`, `output_scale`, `output_trained`),
       `neurons` (those, `neurons` and `inner_scale`) or `class-means` (`neurons`), with
       `value_scale`.
@@ -76,6 +79,7 @@ class AbstractMix(Optimised):
     query_omega: NonNegative | None = None
     law: Literal["normal", "uniform"] = "normal"
     merged: bool = False
+    shared: bool = False
     start: Literal["auto", "weights", "bartlett", "limit", "expected"] = "auto"
     values: str = "vector"
     value_scale: NonNegative | None = None
@@ -109,8 +113,10 @@ class AbstractMix(Optimised):
         return self.task_kind(**{f.name: getattr(self, f.name) for f in fields})
 
 
-def _with(task: "type[DataclassInstance]") -> type[AbstractMix]:
+def _with(task: "type[DataclassInstance]", **parts: object) -> type[AbstractMix]:
     """Settings with the fields of a kind of task beside those of `AbstractMix`.
+
+    `parts` are fields of the model that have another default with this task.
 
     A task and a model must not have a setting of one name, which would be set at once.
     """
@@ -124,9 +130,13 @@ def _with(task: "type[DataclassInstance]") -> type[AbstractMix]:
             f"{task.__name__} and a model both have {sorted(shared)}: rename them in "
             "one of the two."
         )
+    known = typing.get_type_hints(AbstractMix, include_extras=True)
     kind = dataclasses.make_dataclass(
         task.__name__.removesuffix("Task") + "Mix",
-        [(f.name, hints[f.name], field(default=f.default)) for f in fields],
+        [
+            *((f.name, hints[f.name], field(default=f.default)) for f in fields),
+            *((name, known[name], field(default=x)) for name, x in parts.items()),
+        ],
         bases=(AbstractMix,),
         namespace={"task_kind": task},
         frozen=True,
@@ -143,3 +153,4 @@ CooccurrenceOrbitsMix = _with(CooccurrenceOrbits)
 MixtureMix = _with(MixtureTask)
 NoisyPatchesMix = _with(NoisyPatchesTask)
 InContextMix = _with(InContextTask)
+SignalClassesMix = _with(SignalClassesTask, readout="classes", heads=3, shared=True)

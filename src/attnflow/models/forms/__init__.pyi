@@ -41,3 +41,5 @@ from .prompt import PromptFrame as PromptFrame
 from .quotient import AbstractSymmetry as AbstractSymmetry
 from .quotient import symmetry_of as symmetry_of
 from .tokens import TokenForm as TokenForm
+from .widths import Widths as Widths
+from .widths import widths_of as widths_of

@@ -85,6 +85,7 @@ from attnflow.models.forms.scores import (
     reduced_scores,
     sampled_scores,
 )
+from attnflow.models.forms.shared import shared
 from attnflow.models.forms.sparse import sparse_if_few
 from attnflow.schema.settings import look_up, part_of
 from attnflow.training.rules import AbstractDescent, Flow, Rule, SignGD
@@ -185,7 +186,7 @@ def is_sparse(data: Sequences, rules: list[dict[str, Rule]], initial: Initial) -
     every = [rule for stage in rules for rule in stage.values()]
     if any(isinstance(rule, Flow) or rule.sees != "entries" for rule in every):
         return False
-    if initial.merged or followed:
+    if initial.merged or initial.shared or followed:
         return False
     count, embed = data.vectors.shape
     pairs = data.key.size * data.query.shape[1]
@@ -197,7 +198,7 @@ def is_column(data: Sequences, initial: Initial) -> bool:
     """Whether one query reads all samples, and its column is less than the tables."""
     values = initial.values
     followed = isinstance(values, Neurons) and values.follow
-    many = len(data.vectors) > GRAM_RANK
+    many = len(data.vectors) > GRAM_RANK and not initial.shared
     return many and not followed and prompt_of(data) is not None
 
 
@@ -295,7 +296,8 @@ def build(
     )
     if weights is None:
         draw, keys = initial.drawn_without_weights, random.split(key)
-        scores = sampled_scores(name, initial, heads, rank, key=keys[0], draw=draw)
+        blocks = initial.score_heads(heads)
+        scores = sampled_scores(name, initial, blocks, rank, key=keys[0], draw=draw)
         values = initial.values.sampled(heads, rank, gram=gram, key=keys[1], draw=draw)
     elif name == "weights":
         scores = plain_scores(weights, span)
@@ -305,6 +307,8 @@ def build(
         values = initial.values.reduced(weights, span, gram=gram)
     form = Form(frame, scores[0], values[0], name, test_frame, normalised, careful)
     state = {"scores": scores[1], "values": values[1]}
+    if initial.shared:
+        return shared(form, heads), state
     return sparse_if_few(form) if name == "transport" else form, state
 
 

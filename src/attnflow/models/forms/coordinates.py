@@ -17,7 +17,7 @@ from collections.abc import Mapping
 import equinox as eqx
 import jax
 import jax.numpy as jnp
-from jaxtyping import Array, Float
+from jaxtyping import Array, Float, Int
 
 from attnflow.data import Sequences
 from attnflow.models.forms.base import (
@@ -304,12 +304,17 @@ class SignValues(AbstractBySign, AbstractCoordinateValues):
 
 
 class CoordinateForm(AbstractForm):
-    """A form over coordinates, which reads pairs without a table over all tokens."""
+    """A form over coordinates, which reads pairs without a table over all tokens.
+
+    `representatives` are the tokens of the data that stand for themselves and for minus
+    themselves: those that the parts see.
+    """
 
     frame: AbstractFrame
     # Modules are frozen, so that narrower types are sound.
     scores: AbstractCoordinateScores  # pyright: ignore[reportIncompatibleVariableOverride]
     values: AbstractCoordinateValues  # pyright: ignore[reportIncompatibleVariableOverride]
+    representatives: Int[Array, " tokens"]
     name: str = eqx.field(static=True)
     test_frame: AbstractFrame | None = None
     normalised: bool = eqx.field(static=True, default=False)

@@ -91,6 +91,8 @@ class Initial:
       `W_Q`: the score of key x and query y is `xᵀ W_KQ y`, and `width` is not used.
       It is normal in the `limit` and zero as `expected`.
     - `scores`: where keys and queries begin otherwise than alike.
+    - `shared`: one head of keys and queries, through which all heads read: `W_K` and
+      `W_Q` are `(1, width, embed)`.
     """
 
     width: int | Literal["infinite"] = 128
@@ -100,6 +102,7 @@ class Initial:
     law: Law = "normal"
     merged: bool = False
     scores: Scores | None = None
+    shared: bool = False
 
     def __post_init__(self) -> None:
         if self.width != "infinite" and self.width < 1:
@@ -128,6 +131,10 @@ class Initial:
                 "draw is 'weights' but width is infinite, where there are none. Use "
                 "draw='bartlett', 'limit' or 'expected', or a finite width."
             )
+
+    def score_heads(self, heads: int) -> int:
+        """How many heads of keys and queries there are for so many of values."""
+        return 1 if self.shared else heads
 
     @property
     def scales(self) -> tuple[float, float]:
@@ -215,6 +222,7 @@ def draw_weights(initial: Initial, heads: int, embed: int, *, key: Key) -> Drawn
     """
     key_k, key_q, key_v = random.split(key, 3)
     values = initial.values.draw(heads, embed, key=key_v)
+    heads = initial.score_heads(heads)
     if initial.merged:
         shape, scale = (heads, embed, embed), initial.omega
         return {"W_KQ": draw_entries(initial.law, scale, shape, key=key_k), **values}
@@ -281,8 +289,12 @@ def axes_of(initial: Initial) -> dict[str, tuple[str, ...]]:
 def open_shapes(initial: Initial, heads: int, embed: int) -> dict[str, OpenShape]:
     """Shapes of all weights, with names for the widths that may differ."""
     known = {"embed": embed, "key_embed": embed, "class": 2}
+    of_values = initial.values.axes
     return {
-        name: (heads, *(known.get(axis, axis) for axis in axes))
+        name: (
+            heads if name in of_values else initial.score_heads(heads),
+            *(known.get(axis, axis) for axis in axes),
+        )
         for name, axes in axes_of(initial).items()
     }
 

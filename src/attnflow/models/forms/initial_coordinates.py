@@ -71,6 +71,8 @@ def coordinate_refusal(initial: Initial) -> str | None:
     """Why no form over coordinates holds initial weights of this kind, if none does."""
     if initial.merged:
         return "keys and queries are one merged matrix"
+    if initial.shared:
+        return "heads share one attention"
     if not initial.values.alike_is_known:
         return f"{type(initial.values).__name__} has layers of neurons behind W_V"
     return None
@@ -179,6 +181,7 @@ def build_coordinates(
         frame=frame_of(data, basis),
         scores=SignScores(*at) if signs else CoordinateScores(*at),
         values=SignValues(*at, *readout) if signs else CoordinateValues(*at, *readout),
+        representatives=on_device(known.tokens),
         name=name,
         passive=None if test is None else start.passive(test, plan.columns),
     )

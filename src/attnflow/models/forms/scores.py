@@ -354,6 +354,11 @@ def sampled_scores(
 
 def check_scores(name: str, initial: Initial, weights: Weights | None) -> None:
     """Raise where a form does not know initial scores of this kind."""
+    if initial.shared and name in ("quotient", "tokens", "prompt"):
+        raise ValueError(
+            f"form={name!r} has scores for each head, and here all share one "
+            "attention. Use form='gram' or 'transport'."
+        )
     if initial.merged:
         if name in ("infinite", "quotient", "tokens"):
             raise ValueError(

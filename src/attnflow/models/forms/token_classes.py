@@ -38,7 +38,8 @@ class TokenFrame(eqx.Module):
     """Where the numbers of each class stand in the two tables.
 
     Rows of `support` that are shorter than others are filled up with places of mass 0.
-    `idle` is, for each query, log Σ e^z over the tokens that have no row.
+    `idle` is, for each query, log Σ e^z over the tokens that have no row; `whole` says
+    that every row and column is a single token.
     """
 
     support: Int[Array, "classes support"]
@@ -49,6 +50,7 @@ class TokenFrame(eqx.Module):
     weight: Float[Array, " rows"]
     column_weight: Float[Array, " columns"]
     idle: Float[Array, " queries"]
+    whole: bool = eqx.field(static=True)
 
     @property
     def queries(self) -> int:
@@ -231,16 +233,18 @@ def _frame(
         mass[n, : len(row)] = task.table[n, first[row]]
     query, idle = list(task.query), task.counts[row_of < 0].sum()
     log_idle = math.log(idle) if idle else -math.inf
+    weight, column_weight = _weights(task, row_of), _weights(task, column_of)
     return TokenFrame(
         support=on_device(support),
         mass=on_device(mass),
         query=on_device(query_of[query]),
         query_row=on_device(np.maximum(row_of[query], 0)),
         label=on_device(column_of[list(task.next_token)]),
-        weight=_weights(task, row_of),
-        column_weight=_weights(task, column_of),
+        weight=weight,
+        column_weight=column_weight,
         # Of scores at zero: the logarithm of how many tokens have no row.
         idle=on_device(np.full(int(query_of.max()) + 1, log_idle)),
+        whole=all(bool((np.asarray(x) == 1).all()) for x in (weight, column_weight)),
     )
 
 

@@ -1,5 +1,6 @@
 from .base import AbstractLoss as AbstractLoss
 from .base import AbstractReadout as AbstractReadout
+from .base import Classes as Classes
 from .base import Exponential as Exponential
 from .base import Linear as Linear
 from .base import Logistic as Logistic

@@ -32,6 +32,7 @@ from typing import NamedTuple
 import equinox as eqx
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jaxtyping import Array, Float
 
 from attnflow.data import Sequences
@@ -48,7 +49,10 @@ LAWS = ("softmax", "linear")
 
 
 class AbstractReadout(eqx.Module):
-    """The model's output as a function of its heads' outputs, with its slope."""
+    """The model's output as a function of its heads' outputs, with its slope.
+
+    Labels are known to a readout, since that of several classes is their margin.
+    """
 
     @property
     @abc.abstractmethod
@@ -56,11 +60,11 @@ class AbstractReadout(eqx.Module):
         """A name per head."""
 
     @abc.abstractmethod
-    def __call__(self, heads: Heads) -> Samples:
+    def __call__(self, heads: Heads, label: Samples) -> Samples:
         """The output of each sample."""
 
     @abc.abstractmethod
-    def slope(self, heads: Heads) -> Heads:
+    def slope(self, heads: Heads, label: Samples) -> Heads:
         """The derivative of each output by each head's output."""
 
 
@@ -74,11 +78,11 @@ class Linear(AbstractReadout):
         """A number per head."""
         return tuple(str(h) for h in range(self.heads))
 
-    def __call__(self, heads: Heads) -> Samples:
+    def __call__(self, heads: Heads, label: Samples) -> Samples:
         """The output of each sample."""
         return heads.sum(axis=1)
 
-    def slope(self, heads: Heads) -> Heads:
+    def slope(self, heads: Heads, label: Samples) -> Heads:
         """One everywhere."""
         return jnp.ones_like(heads)
 
@@ -96,14 +100,66 @@ class ReluPair(AbstractReadout):
         """The head that adds, and the head that subtracts."""
         return ("+", "-")
 
-    def __call__(self, heads: Heads) -> Samples:
+    def __call__(self, heads: Heads, label: Samples) -> Samples:
         """The output of each sample."""
         active = jnp.maximum(heads + self.bias, 0.0)
         return active[:, 0] - active[:, 1]
 
-    def slope(self, heads: Heads) -> Heads:
+    def slope(self, heads: Heads, label: Samples) -> Heads:
         """The derivative of each output by each head's output."""
         return jnp.where(heads + self.bias > 0, jnp.array([1.0, -1.0]), 0.0)
+
+
+class Classes(AbstractReadout):
+    """The margin of the own class: `f = H_y − log Σ_{c ≠ y} exp(H_c)`.
+
+    Labels y are numbers of classes, 0 … `count` − 1, and every class has a head of its
+    own, whose output is its logit. The logistic loss of this margin is the softmax
+    cross-entropy of the logits, `log(1 + e^−f) = log Σ_c exp(H_c) − H_y`.
+    """
+
+    count: int = eqx.field(static=True, default=3)
+
+    def __check_init__(self) -> None:
+        if self.count < 2:
+            raise ValueError(f"count is {self.count}: there are at least two classes.")
+
+    @property
+    def head_names(self) -> tuple[str, ...]:
+        """The number of each class."""
+        return tuple(str(c) for c in range(self.count))
+
+    def __call__(self, heads: Heads, label: Samples) -> Samples:
+        """The margin of each sample's class."""
+        own = self._own(label)
+        rest = jax.nn.logsumexp(jnp.where(own, -jnp.inf, heads), axis=1)
+        return jnp.where(own, heads, 0.0).sum(axis=1) - rest
+
+    def slope(self, heads: Heads, label: Samples) -> Heads:
+        """1 for the own class, minus the softmax of the others for these."""
+        own = self._own(label)
+        share = jax.nn.softmax(jnp.where(own, -jnp.inf, heads), axis=1)
+        return jnp.where(own, 1.0, -share)
+
+    def correct(self, heads: Heads, label: Samples) -> Samples:
+        """1 where the own class has the largest logit, 0 elsewhere."""
+        own = self._own(label)
+        mine = jnp.where(own, heads, 0.0).sum(axis=1)
+        others = jnp.where(own, -jnp.inf, heads).max(axis=1)
+        return jnp.where(mine > others, 1.0, 0.0)
+
+    def _own(self, label: Samples) -> Array:
+        return label[:, None] == jnp.arange(self.count)
+
+    def check(self, label: Float[np.ndarray, " samples"]) -> None:
+        """Raise where labels are not numbers of classes."""
+        odd = [float(y) for y in np.unique(label) if y not in range(self.count)]
+        if odd:
+            raise ValueError(
+                f"Classes({self.count}) reads labels 0 to {self.count - 1}, and there "
+                f"are labels {odd[:3]}: number the classes from 0, or use a readout of "
+                "two classes, ±1 (docs/what-fits.md)."
+            )
 
 
 class AbstractLoss(eqx.Module):
@@ -261,11 +317,16 @@ class Problem(eqx.Module):
 
     def outputs(self, pairs: Pairs, data: Sequences) -> Float[Array, " samples"]:
         """The output of the model on each sample."""
-        return self.readout(self.head_outputs(pairs, data))
+        return self.readout(self.head_outputs(pairs, data), data.label)
+
+    def target(self, data: Sequences) -> Float[Array, " samples"]:
+        """What the loss compares outputs with: labels, or 1 where these are margins."""
+        classes = isinstance(self.readout, Classes)
+        return jnp.ones_like(data.label) if classes else data.label
 
     def losses(self, pairs: Pairs, data: Sequences) -> Float[Array, " samples"]:
         """The loss of each sample."""
-        return self.loss(self.outputs(pairs, data), data.label)
+        return self.loss(self.outputs(pairs, data), self.target(data))
 
     def mean_loss(self, pairs: Pairs, data: Sequences) -> Float[Array, ""]:
         """The loss that training minimises: the mean under the probabilities."""
@@ -297,10 +358,11 @@ def forces(
     probability = problem.attention(pairs, data) if attention is None else attention
     values = read_values(pairs, data)
     heads, attended = pooled(probability, values, data.query_weight)
-    slope = problem.readout.slope(heads)
+    slope = problem.readout.slope(heads, data.label)
     counted = (slope[:, :, None] * data.query_weight[:, None, :])[..., None]
     weighted = probability * counted
-    sign, log = problem.loss.pull(problem.readout(heads), data.label)
+    output = problem.readout(heads, data.label)
+    sign, log = problem.loss.pull(output, problem.target(data))
     if normalised:
         log = log - jnp.where(data.probability > 0, log, -jnp.inf).max()
     pull = data.probability * sign * jnp.exp(log)
@@ -337,9 +399,10 @@ def scaled_forces(problem: Problem, pairs: Pairs, data: Sequences) -> ScaledForc
     log = log_attention(problem.score_scale * pairs.scores, pair_mass(data))
     values = read_values(pairs, data)
     heads, _ = pooled(jnp.exp(log), values, data.query_weight)
-    sign, pull = problem.loss.pull(problem.readout(heads), data.label)
+    output = problem.readout(heads, data.label)
+    sign, pull = problem.loss.pull(output, problem.target(data))
     pull = (pull + jnp.log(data.probability))[:, None, None]
-    slope = problem.readout.slope(heads) * sign[:, None]
+    slope = problem.readout.slope(heads, data.label) * sign[:, None]
     weight = slope[:, :, None] * data.query_weight[:, None, :]
     others, spread = _spread(log, values)
     # Queries that do not count must not set the scale of those that do.

@@ -17,6 +17,7 @@ from attnflow.models.forms.base import (
     AbstractPieces,
     piece_of,
 )
+from attnflow.models.forms.widths import UNKNOWN, Widths
 from attnflow.models.problem import Problem
 from attnflow.models.tables import Forward, Pairs, Tables
 from attnflow.schema.fields import WEIGHTS
@@ -42,6 +43,7 @@ class Training(eqx.Module):
       `batch_key`: the seed's own numbers for it, as data of a key.
     - `vocabulary`: the coordinates of every token on the form's basis, for observables
       of tokens that are not shown.
+    - `widths`: of the weights that a reduced state stands for, for their curvature.
     """
 
     form: AbstractForm
@@ -54,6 +56,7 @@ class Training(eqx.Module):
     vocabulary: Float[Array, "tokens basis"] | None = None
     batches: Batches | None = eqx.field(static=True, default=None)
     batch_key: UInt32[Array, " words"] | None = None
+    widths: Widths = eqx.field(static=True, default=UNKNOWN)
 
     @property
     def scaled(self) -> bool:

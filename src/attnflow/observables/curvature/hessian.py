@@ -1,6 +1,6 @@
 """The Hessian of the training loss over all trained weights, at any width.
 
-In orthonormal coordinates (see `local.py`) it is one finite block, the
+In orthonormal coordinates (see `local_parts.py`) it is one finite block, the
 Hessian of the plain problem at the smallest equivalent width, beside copies of
 `−[[0, D], [Dᵀ, 0]]` with D the force on a table, one for each direction of the hidden
 space that the weights do not reach:
@@ -22,28 +22,37 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jax.core import Tracer
 from jax.flatten_util import ravel_pytree
 from jaxtyping import Array, Float
 
 from attnflow.data import Sequences
-from attnflow.models.forms import AbstractFrame, State
+from attnflow.models.forms import (
+    AbstractFrame,
+    CoordinateForm,
+    PromptFrame,
+    State,
+    TokenForm,
+)
+from attnflow.models.forms.base import PARTS
+from attnflow.models.forms.frames import AbstractHeadFrame
+from attnflow.models.forms.scores import MergedWeights
+from attnflow.models.forms.shared import SharedForm
+from attnflow.models.forms.weights import ScoreWeights
+from attnflow.models.forms.widths import UNKNOWN, Widths
 from attnflow.models.problem import Problem
 from attnflow.models.systems import Training
 from attnflow.models.tables import Tables
-from attnflow.observables.curvature.kernel import require_heads, require_whole_parts
-from attnflow.observables.curvature.local import (
-    UNKNOWN,
+from attnflow.observables.curvature.kernel import refuse_quotient
+from attnflow.observables.curvature.lanczos import DENSE_SIZE, top_curvature
+from attnflow.observables.curvature.local import local_part
+from attnflow.observables.curvature.local_parts import (
     AbstractLocalPart,
-    Widths,
-    local_part,
+    Span,
+    span_of_tokens,
 )
-from attnflow.schema.installation import scipy
+from attnflow.schema.fields import WEIGHTS
+from attnflow.schema.settings import part_of
 from attnflow.training import require_precise
-
-# Up to this size the whole block costs no more than products with it (both 40 ms at
-# 337 rows; 3 s against 50 ms at 521).
-DENSE_SIZE = 350
 
 
 class LocalModel(eqx.Module):
@@ -59,6 +68,8 @@ class LocalModel(eqx.Module):
     probability: Float[Array, " samples"]
     parts: dict[str, AbstractLocalPart]
     fixed: dict[str, Array]
+    span: Span | None
+    shared: bool = eqx.field(static=True)
 
     def origin(self) -> dict[str, Array]:
         """The step that goes nowhere."""
@@ -66,9 +77,35 @@ class LocalModel(eqx.Module):
 
     def loss(self, steps: dict[str, Array]) -> Float[Array, ""]:
         """The training loss after steps."""
-        moved = {name: part.table(steps[name]) for name, part in self.parts.items()}
+        moved = {name: self._table(name, steps[name]) for name in self.parts}
         pairs = self.frame.pairs(Tables(**self.fixed, **moved))
         return jnp.sum(self.probability * self.problem.losses(pairs, self.data))
+
+    def _table(self, name: str, step: Array) -> Array:
+        """A table after a step, as the frame takes it."""
+        table = self.parts[name].table(step)
+        if name == "scores":
+            # Heads may share one block.
+            table = jnp.broadcast_to(table, (self.problem.heads, *table.shape[1:]))
+        if self.span is None:
+            return table
+        table = table @ self.span.root.T
+        return self.span.root @ table if name == "scores" else table
+
+    def repeated(self, forces: Tables) -> tuple[Array, Array]:
+        """Eigenvalues on directions that weights do not reach, and their numbers."""
+        sizes, counts = [], []
+        for name, part in self.parts.items():
+            force = getattr(forces, name)
+            if name == "scores" and self.shared:
+                force = force.sum(axis=0, keepdims=True)
+            if self.span is not None:
+                force = force @ self.span.root
+                force = self.span.root.T @ force if name == "scores" else force
+            each, count = part.repeated(force)
+            sizes.append(each)
+            counts.append(jnp.full(len(each), count))
+        return jnp.concatenate(sizes), jnp.concatenate(counts)
 
 
 def local_model(system: Training, state: State, widths: Widths) -> LocalModel:
@@ -77,17 +114,41 @@ def local_model(system: Training, state: State, widths: Widths) -> LocalModel:
     `widths` are those of parts whose state does not hold them.
     """
     require_precise()
-    require_whole_parts(system)
-    require_heads(system.form.frame)
-    tables = system.form.tables(state)._asdict()
-    parts = {
-        name: local_part(system.form.part(name), state[name], getattr(widths, name))
-        for name in system.trained
-    }
+    refuse_quotient(system.form.frame)
+    form, span = system.form, _span(system)
+    tables = form.tables(state)._asdict()
+    parts = {}
+    for name in PARTS:
+        trained = [n for n in system.trained if part_of(n) == name]
+        if not trained:
+            continue
+        part = local_part(form.part(name), state[name], getattr(widths, name))
+        part = part if span is None else part.within(span)
+        # The name of a part means all of it, or all that is not named beside it.
+        every = name in trained
+        parts[name] = part if every else part.only([WEIGHTS[n][1] for n in trained])
     fixed = {name: table for name, table in tables.items() if name not in parts}
-    return LocalModel(
-        system.form.frame, system.problem, system.data, system.probability, parts, fixed
-    )
+    data = system.data, system.probability
+    shared = isinstance(form, SharedForm)
+    return LocalModel(form.frame, system.problem, *data, parts, fixed, span, shared)
+
+
+def _span(system: Training) -> Span | None:
+    """The span of tokens that are the basis; `None` where that is orthonormal."""
+    frame = system.form.frame
+    if isinstance(frame, PromptFrame):
+        return None
+    assert isinstance(frame, AbstractHeadFrame)
+    if frame.orthonormal:
+        return None
+    if isinstance(system.form, TokenForm):
+        return span_of_tokens(system.form.scores.gram)
+    if isinstance(system.form, CoordinateForm):
+        vectors = system.data.tokens[system.form.representatives]
+    else:
+        assert isinstance(system.form.scores, ScoreWeights | MergedWeights)
+        vectors = system.form.scores.basis
+    return span_of_tokens(vectors @ vectors.T)
 
 
 class Hessian(NamedTuple):
@@ -118,7 +179,7 @@ def hessian(system: Training, state: State, widths: Widths = UNKNOWN) -> Hessian
     - `widths`: `widths_of(initial)`; plain weights need none.
     """
     model = local_model(system, state, widths)
-    return Hessian(_block(model), *_repeated(model, system.forces(state)))
+    return Hessian(_block(model), *model.repeated(system.forces(state)))
 
 
 def hessian_spectrum(
@@ -151,24 +212,18 @@ def sharpness(
     """The largest eigenvalue of the Hessian over all trained weights.
 
     Gradient descent is linearly stable where the learning rate is below
-    `2 / sharpness`. A small block is decomposed whole, and any block inside `jit`; of a
-    large one only products are taken, by Lanczos' method to rounding.
+    `2 / sharpness`. Of a large block only products are taken, by Lanczos' method to the
+    tolerance of `lanczos.py`.
     """
     model = local_model(system, state, widths)
-    repeated, multiplicity = _repeated(model, system.forces(state))
-    size = ravel_pytree(model.origin())[0].size
-    if size <= DENSE_SIZE or isinstance(repeated, Tracer):
-        top = jnp.linalg.eigvalsh(_block(model))[-1]
-    else:
-        top = jnp.asarray(_top_by_products(model, size))
+    repeated, multiplicity = model.repeated(system.forces(state))
+    top = _top(model, DENSE_SIZE)
     return jnp.max(jnp.where(multiplicity > 0, repeated, -jnp.inf), initial=top)
 
 
-def _repeated(model: LocalModel, forces: Tables) -> tuple[Array, Array]:
-    """The eigenvalues on directions that weights do not reach, and their numbers."""
-    parts = [part.repeated(getattr(forces, name)) for name, part in model.parts.items()]
-    counts = [jnp.full(len(sizes), count) for sizes, count in parts]
-    return jnp.concatenate([sizes for sizes, _ in parts]), jnp.concatenate(counts)
+@eqx.filter_jit
+def _top(model: LocalModel, dense: int) -> Array:
+    return top_curvature(model.loss, model.origin(), dense)
 
 
 @eqx.filter_jit
@@ -176,29 +231,3 @@ def _block(model: LocalModel) -> Array:
     start, unravel = ravel_pytree(model.origin())
     block = jax.hessian(lambda x: model.loss(unravel(x)))(start)
     return (block + block.T) / 2
-
-
-def _top_by_products(model: LocalModel, size: int) -> float:
-    # scipy's types take the arguments of the class for those of its constructor.
-    product = scipy.sparse.linalg.LinearOperator(  # pyright: ignore[reportCallIssue]
-        (size, size),
-        matvec=lambda v: np.asarray(_product(model, jnp.asarray(v).reshape(-1))),  # pyright: ignore[reportCallIssue]
-        dtype=np.float64,  # pyright: ignore[reportCallIssue]
-    )
-    start = np.random.default_rng(0).standard_normal(size)
-    if not np.isfinite(product.matvec(start)).all():
-        return float("nan")
-    return float(
-        scipy.sparse.linalg.eigsh(product, k=1, which="LA", v0=start, tol=0)[0][0]
-    )
-
-
-@eqx.filter_jit
-def _product(model: LocalModel, vector: Array) -> Array:
-    """The Hessian's block times a vector."""
-    start, unravel = ravel_pytree(model.origin())
-
-    def slope(x: Array) -> Array:
-        return jax.grad(lambda y: model.loss(unravel(y)))(x)
-
-    return jax.jvp(slope, (start,), (vector,))[1]

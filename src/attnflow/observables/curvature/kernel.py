@@ -9,6 +9,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, ArrayLike, Float, PyTree
 
 from attnflow.models.forms import (
+    AbstractForm,
     AbstractFrame,
     AbstractPart,
     PromptFrame,
@@ -22,6 +23,7 @@ from attnflow.models.forms.frames import (
     GatherFrame,
     PlaceFrame,
 )
+from attnflow.models.forms.shared import SharedForm
 from attnflow.models.forms.tokens import TokenChain, TokenScores
 from attnflow.models.problem import AbstractLoss
 from attnflow.models.systems import Training
@@ -68,7 +70,7 @@ def tangent_kernel(
     derivatives = output_derivatives(system, state)
     total = jnp.zeros((len(system.data.label),) * 2)
     for name in system.trained:
-        force = getattr(derivatives, name)
+        force = own_force(system.form, name, getattr(derivatives, name))
         moved = table_rates(system.form.part(name), state[name], force)
         count = len(force)
         rate = 1.0 if rates is None else rates[name]
@@ -87,23 +89,35 @@ def table_rates(
     return jax.vmap(rate)(forces)
 
 
-def require_heads(frame: AbstractFrame) -> None:
+def own_force(form: AbstractForm, name: str, force: Array) -> Array:
+    """The force on a part's own blocks: a sum over heads that share one of scores."""
+    if name == "scores" and isinstance(form, SharedForm):
+        return force.sum(axis=-3, keepdims=True)
+    return force
+
+
+def refuse_quotient(frame: AbstractFrame) -> None:
     """Raise where blocks are not heads.
 
     A quotient's state moves within its symmetry alone, and so do its derivatives;
     curvature also asks about directions that break it.
     """
-    if not isinstance(frame, AbstractHeadFrame):
+    if not isinstance(frame, AbstractHeadFrame | PromptFrame):
         raise ValueError(
             f"Curvature is not known on a {type(frame).__name__}: the directions that "
             "break the symmetry of a quotient are not in its state. Use the data "
             "without the quotient (population='exact')."
         )
-    if not frame.orthonormal:
+
+
+def require_heads(frame: AbstractFrame) -> None:
+    """Raise where blocks are not heads, or the basis is not orthonormal."""
+    refuse_quotient(frame)
+    if not isinstance(frame, AbstractHeadFrame) or not frame.orthonormal:
         raise ValueError(
-            "Curvature is computed in orthonormal coordinates of the tokens' span, and "
-            "this form keeps the tokens themselves. Use form='transport', under a "
-            "rule that commutes with rotations."
+            "The tangent kernel is computed in orthonormal coordinates of the tokens' "
+            "span, and this form keeps the tokens themselves. Use form='transport', "
+            "under a rule that commutes with rotations."
         )
 
 
@@ -135,7 +149,7 @@ def pair_derivatives(system: Training, state: State) -> Pairs:
         return system.problem.head_outputs(pairs, system.data)
 
     outputs, back = jax.vjp(heads, system.pairs(state))
-    return back(system.problem.readout.slope(outputs))[0]
+    return back(system.problem.readout.slope(outputs, system.data.label))[0]
 
 
 @singledispatch
@@ -261,7 +275,7 @@ def linearised(system: Training, state: State) -> tuple[Linearised, Outputs]:
     lazy = Linearised(
         kernel=tangent_kernel(system, state),
         loss=system.problem.loss,
-        label=system.data.label,
+        label=system.problem.target(system.data),
         probability=system.probability,
     )
     return lazy, system.problem.outputs(system.pairs(state), system.data)
@@ -294,7 +308,7 @@ def output_curvature(
         outputs = system.problem.outputs(system.pairs(state), system.data)
 
     def total(values: Array) -> Array:
-        return system.problem.loss(values, system.data.label).sum()
+        return system.problem.loss(values, system.problem.target(system.data)).sum()
 
     # The loss of a sample sees its own output alone: one product gives the diagonal.
     second = jax.jvp(jax.grad(total), (outputs,), (jnp.ones_like(outputs),))[1]

@@ -29,6 +29,7 @@ from attnflow.observables.curvature.kernel import (
     Rates,
     is_small,
     output_curvature,
+    own_force,
     require_kernel,
     table_rates,
     tangent_kernel,
@@ -112,7 +113,7 @@ def _product_with_kernel(
 
     tables = system.form.tables(state)
     outputs, back = jax.vjp(heads, tables)
-    slope = system.problem.readout.slope(outputs)
+    slope = system.problem.readout.slope(outputs, system.data.label)
     force = back(slope * (roots * vector)[:, None])[0]
     moved = Tables(*(_moved(system, state, rates, force, name) for name in PARTS))
     change = jax.jvp(heads, (tables,), (moved,))[1]
@@ -131,4 +132,6 @@ def _moved(
     if name not in system.trained:
         return jnp.zeros_like(table_force)
     rate = 1.0 if rates is None else rates[name]
-    return rate * table_rates(system.form.part(name), state[name], table_force[None])[0]
+    own = own_force(system.form, name, table_force)
+    moved = table_rates(system.form.part(name), state[name], own[None])[0]
+    return rate * jnp.broadcast_to(moved, table_force.shape)

@@ -5,6 +5,7 @@ something else.
 """
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 from attnflow.schema.fields import Several, Size
 
@@ -19,6 +20,7 @@ class Gradients:
     size, so that an error in any of them shows.
     """
 
+    no_rule: ClassVar[str] = "It takes one gradient, and no step."
     samples: int = 60
     length: int = 5
     embed: int = 64
@@ -38,6 +40,7 @@ class AppendixC:
     tolerance `rtol` per step.
     """
 
+    no_rule: ClassVar[str] = "The appendix's six variables move by gradient flow alone."
     samples: int = 60
     length: int = 5
     embed: int = 64
@@ -61,6 +64,7 @@ class Concentration:
     `scale1 / sqrt(m1)`. Lemma H.2 by `lone_widths`: exactly, and over `lone_draws`.
     """
 
+    no_rule: ClassVar[str] = "It trains nothing: weights are drawn."
     samples: int = 60
     length: int = 5
     neurons: int = 64
@@ -81,6 +85,7 @@ class TokenSvm:
     fillers, by `lengths`, and in the limit of many samples.
     """
 
+    no_rule: ClassVar[str] = "It solves for a classifier, and trains nothing."
     samples: tuple[float, ...] = (30.0, 60.0, 120.0, 240.0, 600.0, 6000.0, 1e7)
     lengths: tuple[int, ...] = (3, 5, 10, 20, 40)
 
@@ -94,6 +99,7 @@ class Conformance:
     rounding on any computation of this run.
     """
 
+    no_rule: ClassVar[str] = "It holds reduced forms to plain weights under one rule."
     width: int = 128
     neurons: int = 256
     learning_rate: float = 0.01
@@ -110,6 +116,7 @@ class Conservation:
     flow has the tolerance `rtol` per step.
     """
 
+    no_rule: ClassVar[str] = "What gradient flow conserves is held to gradient descent."
     width: int = 128
     neurons: int = 256
     time: float = 300.0

@@ -7,7 +7,7 @@ stage) has the value that README gives; each of them can be overridden.
 import dataclasses
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 from attnflow.schema.declarations import Recipe
 from attnflow.schema.fields import (
@@ -153,6 +153,7 @@ Trained = Simultaneous | ThreeStage | StageOne
 class Construction:
     """Lemma 6.1's construction and a corrected one, by enumeration."""
 
+    no_rule: ClassVar[str] = "It trains nothing: its weights are the lemma's."
     groups: Several[Size] = (2, 3, 4, 5, 6)
     sharpness: Several[NonNegative] = (0.01, 1.0, 5.0, 30.0)
     biases: Several[Real] = (0.0, 0.5, 2.0)
@@ -162,6 +163,7 @@ class Construction:
 class Separability:
     """Lemma 5.4: separability under uniform attention, for all 256 ReLU patterns."""
 
+    no_rule: ClassVar[str] = "It trains nothing: attention is uniform."
     bias_free: bool = True
 
 
@@ -169,6 +171,7 @@ class Separability:
 class InitialMargin:
     """Section 5.1: the margin of the attention features at initialisation."""
 
+    no_rule: ClassVar[str] = "It trains nothing: features are of initial weights."
     omegas: Several[Positive] = (1.0, 0.3, 0.1, 0.03)
     widths: Several[Size] = (32, 512, 8192)
     bias: Real = 0.5
@@ -178,6 +181,7 @@ class InitialMargin:
 class Concentration:
     """Lemma G.1: how often initial inner products violate its bounds."""
 
+    no_rule: ClassVar[str] = "It trains nothing: weights are drawn."
     width: Size = 64
     omega: NonNegative = 0.1
     delta: Probability = 0.1
@@ -192,6 +196,7 @@ class Conformance:
     rounding error that any computation of this run has.
     """
 
+    no_rule: ClassVar[str] = "It holds reduced forms to plain weights under one rule."
     width: Size = 64
     omega: NonNegative = 0.1
     steps: Duration = 2000.0

@@ -88,10 +88,10 @@ def _construction_outputs(
         lambda tables: Problem().head_outputs(frame.pairs(tables), data)
     )(cases)
     by_bias = [
-        jax.vmap(lambda pair, heads=heads: pair(heads))(pairs)
+        jax.vmap(lambda pair, heads=heads: pair(heads, data.label))(pairs)
         for heads in (corrected, exchanged)
     ]
-    return Linear(2)(printed), by_bias[0], by_bias[1]
+    return Linear(2)(printed, data.label), by_bias[0], by_bias[1]
 
 
 _OUTPUTS = Program(_construction_outputs)

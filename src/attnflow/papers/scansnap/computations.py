@@ -4,7 +4,7 @@ These train nothing, or something other than the forms of the core.
 """
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 from attnflow.schema.declarations import Recipe
 
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 class Gradients:
     """Lemma 1 for one random sequence of `length` tokens in M = `vocabulary`."""
 
+    no_rule: ClassVar[str] = "It takes one gradient, and no step."
     vocabulary: int = 12
     length: int = 30
 
@@ -24,6 +25,7 @@ class Gradients:
 class LongSequences:
     """Lemmas 2 and 18: `samples` contexts of each of `lengths`, bands at `delta`."""
 
+    no_rule: ClassVar[str] = "It trains nothing: sequences are drawn."
     lengths: tuple[int, ...] = (128, 512, 2048, 8192, 32768, 65536)
     samples: int = 2000
     delta: float = 0.05
@@ -33,6 +35,7 @@ class LongSequences:
 class DecoderCourses:
     """The decoder alone at `records` times from `first` to `last`, in K/η_Y."""
 
+    no_rule: ClassVar[str] = "The decoder's closed form is held to its gradient flow."
     vocabularies: tuple[int, ...] = (1000, 10000, 100000, 1000000, 10000000)
     first: float = 1e-7
     last: float = 1e6
@@ -46,6 +49,7 @@ class Couplings:
     Set-up by set-up: `classes` K, `vocabularies` M and equal `correlations` ρ.
     """
 
+    no_rule: ClassVar[str] = "The decoder's closed form is held to its gradient flow."
     classes: tuple[int, ...] = (3, 10, 2, 5, 10, 30, 5, 20)
     vocabularies: tuple[int, ...] = (10000, 1000, 1000, 1000, 100, 31, 5, 20)
     correlations: tuple[float, ...] = (0.1, 0.023, 0.1, 0.3, 0.2, 0.1, 0.3, 0.1)
@@ -56,6 +60,7 @@ class Couplings:
 class Assumption:
     """Assumption 2 with equal correlations, for M = `ratios` times K²."""
 
+    no_rule: ClassVar[str] = "It trains nothing: matrices are those of the assumption."
     classes: tuple[int, ...] = (2, 3, 5, 10, 20, 50, 100)
     ratios: tuple[float, ...] = (1e1, 1e2, 1e3, 1e4, 1e5, 1e6)
 
@@ -68,6 +73,7 @@ class Decorrelated:
     `distinct` tokens of its own. At these sizes Assumption 2 is met.
     """
 
+    no_rule: ClassVar[str] = "Equation 26 is an update of its own."
     classes: int = 3
     vocabulary: int = 4000
     distinct: int = 3
@@ -84,6 +90,7 @@ class Visits:
     are those for the probability of failure `delta`.
     """
 
+    no_rule: ClassVar[str] = "Equation 26, an update of its own, is what moves."
     classes: int = 3
     vocabulary: int = 4000
     value_rate: float = 0.5
@@ -100,6 +107,7 @@ class SingleSamples:
     the weights `distinct`.
     """
 
+    no_rule: ClassVar[str] = "Equation 26 is an update of its own."
     classes: int = 5
     vocabulary: int = 100
     common_weight: float = 1.0
@@ -118,6 +126,7 @@ class RandomClasses:
     classes have `queries` in turn.
     """
 
+    no_rule: ClassVar[str] = "Fates are those of the two gradient flows Q and J."
     classes: int = 3
     queries: int = 1
     shared: int = 1
@@ -135,6 +144,7 @@ class RandomClasses:
 class RandomGrams:
     """FᵀF of random features of K classes over `vocabulary` tokens."""
 
+    no_rule: ClassVar[str] = "It trains nothing: features are drawn."
     classes: int = 5
     vocabulary: int = 40
 

@@ -6,7 +6,7 @@ model of Section 6.
 """
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import ClassVar, Literal
 
 from attnflow.papers.scansnap.checks import (
     check_course,
@@ -195,18 +195,19 @@ class Scalar(Optimised):
 
 
 @dataclass(frozen=True)
-class EntropyGrid:
+class EntropyGrid(Optimised):
     """Setting of Figures 6, 11 and 12: attention after training, by learning rates.
 
     For each number of `queries` with two next tokens each, each η_Z in `score_rates`
     and each η_Y/η_Z in `ratios`. `thresholds` of recall are in units of 1/M. Other
-    fields are as in `Steps`.
+    fields are as in `Steps`; rates of scores and values are axes.
     """
 
     queries: Several[Size] = (1, 3, 5, 10)
     score_rates: Several[Positive] = (0.5, 1.0, 2.0, 3.0)
     ratios: Several[Positive] = (1.0, 2.0, 5.0, 10.0)
     thresholds: Several[Positive] = (0.5, 0.75, 1.0, 1.25, 1.5, 2.0, 3.0, 5.0)
+    rule: RuleName = "momentum"
     momentum: Decay = 0.9
     length: Size | None = 128
     batch: Size = 128
@@ -217,6 +218,11 @@ class EntropyGrid:
     def __post_init__(self) -> None:
         check_grid(self)
         check_sequences(self)
+        if self.score_rate is not None or self.value_rate is not None:
+            raise ValueError(
+                "Rates of scores and values are axes of this grid: use score_rates and "
+                "ratios."
+            )
 
 
 @dataclass(frozen=True)
@@ -228,6 +234,7 @@ class Decomposition:
     and batches of `length`; zero and uniform initial tables.
     """
 
+    no_rule: ClassVar[str] = "Momentum beside plain descent is one of its axes."
     queries: Size = 1
     score_rates: Several[Positive] = (0.5, 1.0, 2.0, 3.0)
     ratio: Positive = 1.0
@@ -245,6 +252,7 @@ class Decomposition:
 class Heights:
     """Setting of Figure 8: h* by steps and h, for several η_Y and vocabularies M."""
 
+    no_rule: ClassVar[str] = "The decoder alone moves, by the recursion of Figure 8."
     vocabularies: Several[Size] = (30, 1000)
     value_rates: Several[Positive] = (0.01, 0.1, 0.5, 1.0, 2.0, 5.0)
     steps: Size = 20000

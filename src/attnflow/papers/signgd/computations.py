@@ -4,7 +4,7 @@ The first two need single weights along a run, which no observable records.
 """
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import ClassVar, Literal
 
 
 @dataclass(frozen=True)
@@ -15,6 +15,7 @@ class NaiveSigns:
     of `at_steps`, autodiff of the plain model is applied to the weights.
     """
 
+    no_rule: ClassVar[str] = "It is about signs of gradients along SignGD's own run."
     row: Literal["a", "b", "c", "d"] = "a"
     embed: int = 2000
     at_steps: tuple[int, ...] = (
@@ -31,6 +32,7 @@ class Updates:
     In a `row` of Table 3 at dimension `embed`, every `every` steps up to `steps`.
     """
 
+    no_rule: ClassVar[str] = "Adam's second memory is its axis."
     row: Literal["a", "b", "c", "d"] = "a"
     embed: int = 2000
     beta1: float = 0.0
@@ -50,6 +52,7 @@ class Draws:
     that may cover the signal's coordinate.
     """
 
+    no_rule: ClassVar[str] = "It trains nothing: data and weights are drawn."
     samples: int = 20
     support: int = 80
     embed: int | None = None

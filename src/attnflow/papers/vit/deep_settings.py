@@ -1,7 +1,7 @@
 """Settings of the experiments of `vit` on noisy MNIST digits."""
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import ClassVar, Literal
 
 from attnflow.schema.declarations import Recipe
 from attnflow.schema.fields import NonNegative, Optimised, RuleName
@@ -63,6 +63,7 @@ class DigitImage:
     - `snr`, `border`: as in `Digits`.
     """
 
+    no_rule: ClassVar[str] = "It draws an image, and trains nothing."
     snr: float = 0.2
     border: int = 4
     place: int = 0

@@ -5,7 +5,7 @@ lists; every field can be overridden.
 """
 
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import ClassVar, Literal
 
 from attnflow.papers.vit.deep_settings import RECIPES as DEEP_RECIPES
 from attnflow.schema.declarations import Recipe
@@ -161,6 +161,7 @@ class Updates:
     An identity holds at all of them: these give scores and values of order 1.
     """
 
+    no_rule: ClassVar[str] = "One step of gradient descent is held to printed rules."
     samples: Size = 6
     length: Size = 4
     embed: Size = 24

@@ -1,5 +1,6 @@
 """Grids of runs of J: Figures 6, 11 and 12, the decomposition, and Figure 8."""
 
+import dataclasses
 import itertools
 from collections.abc import Sequence
 
@@ -11,6 +12,7 @@ from attnflow.papers.scansnap._types import Setting
 from attnflow.papers.scansnap.experiments import steps, syn_layout
 from attnflow.papers.scansnap.settings import Decomposition, EntropyGrid, Heights, Steps
 from attnflow.papers.scansnap.systems.decoder import discrete_heights, log_odds
+from attnflow.schema.fields import Optimised
 
 END = ("mean_distinct_entropy", "common_mass", "top_share", "loss")
 SYSTEM = {"system": "J: the true gradient of both tables"}
@@ -53,12 +55,12 @@ def _cell(
     *,
     seeds: Sequence[int],
 ) -> dict[str, np.ndarray]:
+    rates = {"score_rate": score_rate, "value_rate": ratio * score_rate}
+    rule = {f.name: getattr(grid, f.name) for f in dataclasses.fields(Optimised)}
     plan = Steps(
+        **{**rule, **rates},
         queries=queries,
         classes_per_query=2,
-        score_rate=score_rate,
-        value_rate=ratio * score_rate,
-        momentum=grid.momentum,
         length=grid.length,
         batch=grid.batch,
         steps=grid.steps,
