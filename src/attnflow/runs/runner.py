@@ -415,7 +415,7 @@ def _recording(
     names = [record] if isinstance(record, str) else list(record or ())
     if not all(isinstance(name, str) for name in names):
         raise ValueError(f"record={record!r}: give names of observables, as texts.")
-    times = [float(time) for time in at or ()]
+    times = [] if at is None else [float(time) for time in at]
     if not all(0 <= time < math.inf for time in times):
         raise ValueError(f"at={at!r}: give times that are finite and not negative.")
     options = {"record": names, "at": times}
