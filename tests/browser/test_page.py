@@ -4,6 +4,7 @@ import csv
 import functools
 import hashlib
 import io
+import re
 import threading
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from xml.etree import ElementTree
@@ -171,11 +172,22 @@ def test_a_stage_that_is_not_reached_is_said(explorer):
 
 def test_claims_are_judged_anew(explorer):
     here = explorer.page.locator("[data-claim=B-Sec3-order] td").last
-    assert "holds here" in here.inner_text()
+    assert here.inner_text().startswith("✓ so in this run")
+    # Both numbers of the comparison, and how much of the claim it is.
+    assert re.search(r"consistent\s+14\d\.\d.* < .*conflict\s+8\d\d", here.inner_text())
+    assert "1 of 3 parts of the predicate" in here.inner_text()
     explorer.after(explorer.type, "omega", "3")
-    assert "fails here" in here.inner_text()
+    assert "not so in this run" in here.inner_text()
     explorer.after(explorer.type, "steps", "20")
-    assert "undecided here" in here.inner_text()
+    assert "not decided" in here.inner_text()
+
+
+def test_conditions_follow_a_knob(explorer):
+    said = explorer.page.locator("#conditions-count")
+    before = said.inner_text()
+    explorer.after(explorer.type, "omega", "3")
+    assert "omega" in said.inner_text() or "ω" in said.inner_text()
+    assert said.inner_text() != before
 
 
 def test_a_flow_and_a_descent_are_compared_in_one_time(explorer):
