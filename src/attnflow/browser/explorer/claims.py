@@ -103,7 +103,7 @@ def _order(order: InOrder, statistics: Statistics) -> Json | None:
 def _comparison(part: AbstractComparison, statistics: Statistics) -> Json | None:
     """A measure that is compared with a number at each record."""
     is_near = isinstance(part, Near)
-    bound = part.target if is_near else part.bound  # pyright: ignore[reportAttributeAccessIssue] # `AtLeast` and `AtMost` have one
+    bound: Any = part.target if is_near else part.bound  # pyright: ignore[reportAttributeAccessIssue] # `AtLeast` and `AtMost` have one
     if part.when is not None or isinstance(bound, Mapping):
         return None
     sign = "=" if is_near else "≥" if isinstance(part, AtLeast) else "≤"

@@ -36,6 +36,8 @@ HALVINGS = 12
 """With which the end of a slider is found."""
 BUDGET = 640_000
 """Bytes of modules and arrays in a document: with the page, below 1 MB."""
+ROOM = 500_000
+"""Up to which another experiment is put into the same document."""
 MOST = 32
 """Variants of one experiment."""
 MOST_SHAPES = 12
@@ -121,7 +123,7 @@ class _Book:
     writers: "list[_Writer]" = field(default_factory=list)
 
     def has_room(self, writer: "_Writer") -> bool:
-        return self.pool.size + writer.size <= BUDGET
+        return self.pool.size + writer.size <= ROOM
 
     def add(self, writer: "_Writer") -> None:
         self.writers.append(writer)

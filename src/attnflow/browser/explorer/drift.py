@@ -13,6 +13,7 @@ from unittest import mock
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jax.core import Tracer
 from jax.extend import core
 from jax.interpreters.partial_eval import dce_jaxpr
 
@@ -48,12 +49,13 @@ def drift_of(setup: SetUp) -> tuple[SetUpModule, Json] | None:
     stage, experiment = setup.stages[0], setup.experiment
     with precise():
         system = stage.system(stage.inputs)
-        is_plain = isinstance(experiment, Experiment)
-        laws = _laws(system.form) if is_plain else [SUMS]
+        laws = [SUMS]
+        if isinstance(experiment, Experiment):
+            laws = _laws(system.form)
 
         def program(inputs: Any, before: Any, after: Any) -> Any:
             whole = stage.system(inputs)
-            if is_plain:
+            if isinstance(experiment, Experiment):
                 value = conserved.drift(whole.form, before, after)
             else:
                 value = experiment.model.drift(whole, before, after)
@@ -92,7 +94,7 @@ def _followed() -> Iterator[None]:
     plain = np.asarray
 
     def asarray(array: Any, *args: Any, **options: Any) -> Any:
-        if isinstance(array, jax.core.Tracer):
+        if isinstance(array, Tracer):
             return Followed(array)
         if isinstance(array, Followed):
             return array
