@@ -36,7 +36,7 @@ HALVINGS = 12
 """With which the end of a slider is found."""
 BUDGET = 640_000
 """Bytes of modules and arrays in a document: with the page, below 1 MB."""
-ROOM = 500_000
+ROOM = 560_000
 """Up to which another experiment is put into the same document."""
 MOST = 32
 """Variants of one experiment."""
