@@ -49,11 +49,15 @@ def drift_of(setup: SetUp) -> tuple[SetUpModule, Json] | None:
     stage, experiment = setup.stages[0], setup.experiment
     with precise():
         system = stage.system(stage.inputs)
+        kinds = (stage.inputs, stage.state, stage.state)
         laws = [SUMS]
         if isinstance(experiment, Experiment):
             laws = _laws(system.form)
 
-        def program(inputs: Any, before: Any, after: Any) -> Any:
+        def program(*floats: Any) -> Any:
+            # A page holds integers as floats.
+            trees = jax.tree.map(lambda x, like: x.astype(like.dtype), floats, kinds)
+            inputs, before, after = trees
             whole = stage.system(inputs)
             if isinstance(experiment, Experiment):
                 value = conserved.drift(whole.form, before, after)
@@ -63,7 +67,8 @@ def drift_of(setup: SetUp) -> tuple[SetUpModule, Json] | None:
 
         try:
             with _followed():
-                jaxpr = jax.make_jaxpr(program)(stage.inputs, stage.state, stage.state)
+                floats = jax.tree.map(lambda x: x.astype(float), kinds)
+                jaxpr = jax.make_jaxpr(program)(*floats)
             least, used = dce_jaxpr(jaxpr.jaxpr, [True])
             states = [(f"{n}", a) for n, (_, a) in enumerate(named(stage.state))]
             every = [
@@ -78,7 +83,8 @@ def drift_of(setup: SetUp) -> tuple[SetUpModule, Json] | None:
             draw = np.random.default_rng(0)
             examples = [draw.uniform(1, 2, array.shape) for _, array in kept]
             module = compiled(closed, ["drift"], [], examples)
-        except (TypeError, ValueError, AttributeError, NotImplementedError):
+        except Exception:
+            # What cannot be followed or lowered is left out: nothing else rests on it.
             return None
     return module, {"laws": laws, "reads": [read for read, _ in kept]}
 
