@@ -74,7 +74,8 @@ def test_a_stored_sweep_is_a_map_of_the_page(tmp_path):
     axes = {"omega": [0.05, 0.2, 0.8], "bias": [0.3, 0.6]}
     measures = ["loss", "B-Sec3-order"]
     small = {"steps": 60.0, "records": 7, "width": 16}
-    sweep = af.sweep("mixture/figure1", {**axes, **small}, measure=measures, seeds=2)
+    options = {"measure": measures, "seeds": 2, "executor": "here"}
+    sweep = af.sweep("mixture/figure1", {**axes, **small}, **options)
     explorer = af.explore("mixture/figure1", small)
     (experiment,) = explorer.document["experiments"]
     (map_,) = experiment["maps"]

@@ -37,7 +37,9 @@ def conditions_of(
             put(f"condition {outputs}", value, part="condition", n=outputs)
             outputs += 1
             return {"output": outputs - 1}
-        return {"value": float(value)} if math.isfinite(value) else None
+        if math.isinf(value):
+            return {"infinite": 1 if value > 0 else -1}
+        return None if math.isnan(value) else {"value": float(value)}
 
     return [
         {

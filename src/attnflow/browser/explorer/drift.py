@@ -12,6 +12,7 @@ from unittest import mock
 
 import jax
 import jax.numpy as jnp
+import jaxtyping
 import numpy as np
 from jax.core import Tracer
 from jax.extend import core
@@ -119,7 +120,11 @@ def _followed() -> Iterator[None]:
         return np.max(change / np.where(size > 0, size, 1.0))
 
     patches = {"float": lambda x: x, "max": largest, "_last": last, "_sum_drift": sums}
+    # Where types are checked, as in tests, a followed array is none of NumPy's.
+    checks = jaxtyping.config.jaxtyping_disable
     with ExitStack() as stack:
+        jaxtyping.config.update("jaxtyping_disable", True)
+        stack.callback(jaxtyping.config.update, "jaxtyping_disable", checks)
         stack.enter_context(mock.patch.object(np, "asarray", asarray))
         for name, function in patches.items():
             stack.enter_context(

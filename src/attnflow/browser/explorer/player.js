@@ -341,11 +341,15 @@ class Model {
     const whole = this.complete(setting);
     const variant = this.variant(whole);
     const { conditions } = this.prepare(whole, variant);
-    const numberOf = (part) => (part === null ? null : "output" in part ? conditions[part.output] : part.value);
+    const numberOf = (part) => {
+      if (part === null) return null;
+      if ("infinite" in part) return part.infinite * Infinity;
+      return "output" in part ? conditions[part.output] : part.value;
+    };
     return variant.conditions.map((item) => {
       if (conditions === null) return { ...item, value: null, least: null, most: null, met: null, slack: null };
       const [value, least, most] = [item.value, item.least, item.most].map(numberOf);
-      return { ...item, value, least, most, ...metBy(value, least ?? -Infinity, most ?? Infinity, item.strict) };
+      return { ...item, value, least, most, ...metBy(value, least, most, item.strict) };
     });
   }
 
@@ -590,7 +594,7 @@ function knownAt(fixed) {
 // As `Condition` in Python: a bound that is met with equality, up to rounding, is met.
 function metBy(value, least, most, strict) {
   if (value === null || Number.isNaN(value)) return { met: null, slack: null };
-  const isNear = (bound) => Math.abs(value - bound) <= 1e-12 * Math.max(Math.abs(value), Math.abs(bound));
+  const isNear = (bound) => value === bound || Number.isFinite(bound) && Math.abs(value - bound) <= 1e-12 * Math.max(Math.abs(value), Math.abs(bound));
   const met = strict ? least < value && value < most : isNear(least) || isNear(most) || (least <= value && value <= most);
   const factors = [];
   if (least !== most && least > 0 && Number.isFinite(least)) factors.push(Math.max(value, 0) / least);

@@ -12,9 +12,9 @@ function conditionRow(item) {
 }
 
 function allowedText({ least, most, strict }) {
-  if (least !== null && least === most) return `= ${numberText(least)}`;
+  if (least !== null && least === most) return `= ${Number.isFinite(least) ? numberText(least) : "∞"}`;
   const [above, below] = strict ? [">", "<"] : ["≥", "≤"];
-  const ends = [least === null ? "" : `${above} ${numberText(least)}`, most === null ? "" : `${below} ${numberText(most)}`];
+  const ends = [least === null || least === -Infinity ? "" : `${above} ${numberText(least)}`, most === null || most === Infinity ? "" : `${below} ${numberText(most)}`];
   return ends.filter(Boolean).join(", ") || "–";
 }
 
