@@ -14,6 +14,9 @@ const played = settings.map((setting) => {
     times: Array.from(run.times),
     rows: Object.fromEntries(rows),
     stages: model.stageTimes(run),
+    verdicts: model.judge(run),
+    drift: run.drift,
+    conditions: model.conditions(setting),
   };
 });
 console.log(JSON.stringify(played));

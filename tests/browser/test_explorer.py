@@ -163,19 +163,26 @@ def test_a_page_plays_what_python_runs(name):
     assert played == 3
 
 
-def test_node_plays_the_bits_of_wasmtime(tmp_path):
-    """The page's own code, at the defaults and at another setting."""
+def by_node(replay, settings, tmp_path):
+    """What the page's own code says of some settings."""
     node = shutil.which("node")
     if node is None:
         pytest.skip("node is not installed")
-    replay = made("mixture/figure1")
-    settings = [{}, {"omega": 0.07, "bias": 0.6, "width": "infinite"}]
     job = {"document": replay.document, "settings": settings}
     (tmp_path / "job.json").write_text(json.dumps(job))
     script = str(Path(__file__).with_name("play_document.js"))
     command = [node, script, str(PLAYER), str(tmp_path / "job.json")]
     done = subprocess.run(command, capture_output=True, check=True)
-    for setting, theirs in zip(settings, json.loads(done.stdout), strict=True):
+    return json.loads(done.stdout)
+
+
+def test_node_plays_the_bits_of_wasmtime(tmp_path):
+    """The page's own code, at the defaults and at another setting."""
+    replay = made("mixture/figure1")
+    settings = [{}, {"omega": 0.07, "bias": 0.6, "width": "infinite"}]
+    for setting, theirs in zip(
+        settings, by_node(replay, settings, tmp_path), strict=True
+    ):
         mine = replay.play(setting)
         assert theirs["problems"] == [] and theirs["outcome"] == mine.outcome.label
         np.testing.assert_array_equal(theirs["times"], mine.times)
@@ -184,6 +191,78 @@ def test_node_plays_the_bits_of_wasmtime(tmp_path):
             np.testing.assert_array_equal(bits, rows.ravel(), err_msg=name)
         stages = {row["name"]: row for row in theirs["stages"]}
         assert {"t_neuron", "t_onset"} <= set(stages)
+
+
+STAGED = {
+    "cooccurrence/quotient": ({}, {"seed": 0}, 3),
+    "mixture/three-stage": ({}, {"omega": 0.2, "bias": 0.4}, 4),
+    "vit/theory-benign": ({}, {"values": 0.12}, 1),
+    "signgd/setting-a": ({}, {}, 3),
+}
+"""Sizes, another setting, and how many stages are to be reached."""
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize(
+    "name",
+    [pytest.param(n, marks=SLOW if "signgd" in n else ()) for n in STAGED],
+)
+def test_stages_that_are_functions_of_a_run_are_detected(name, tmp_path):
+    """Each row of the paper's own table, by its words: one time, or none, in both."""
+    sizes, setting, least = STAGED[name]
+    replay = made(name, **sizes)
+    (theirs,) = by_node(replay, [setting], tmp_path)
+    run = python_run(replay, setting)
+    rows = {(r["name"], r["meaning"]): r for r in theirs["stages"]}
+    table = paper(name.split("/")[0]).stage_table(run)
+    reached = 0
+    for row in table:
+        mine = next(
+            r for (n, words), r in rows.items() if n == row.name and words in row.note
+        )
+        if "not detected in this page" in mine["note"]:
+            continue
+        reached += row.detected is not None
+        assert is_same(mine["detected"], row.detected, 1e-6), row.name
+        if mine["formula"] is not None:
+            assert mine["formula"] == pytest.approx(row.formula, rel=1e-9), row.name
+    assert reached >= least
+
+
+def is_same(mine, theirs, rel):
+    """One number, or none in both; infinity is no number of JSON."""
+    if theirs is None or not np.isfinite(theirs):
+        return mine is None
+    return mine == pytest.approx(theirs, rel=rel)
+
+
+def python_run(replay, setting):
+    """The run in Python of a setting of a page."""
+    slug, id = replay.experiment["name"].split("/")
+    recipe = paper(slug).recipe(id)
+    fixed = {
+        n: v
+        for n, v in replay.experiment["setting"].items()
+        if n != "record" and v is not None
+    }
+    whole = {n: v for n, v in setting.items() if n != "seed"}
+    experiment = recipe.experiment(recipe.with_overrides({**fixed, **whole}))
+    return run(experiment, seeds=(setting.get("seed", 0),))
+
+
+def test_conditions_are_those_of_python_at_every_setting(tmp_path):
+    replay = made("mixture/figure1")
+    settings = [{}, {"omega": 0.4, "bias": 0.9, "learning_rate": 2.0}]
+    for setting, theirs in zip(
+        settings, by_node(replay, settings, tmp_path), strict=True
+    ):
+        fields = {**replay.experiment["setting"], **setting}
+        items = {item.name: item for item in paper("mixture").conditions(fields)}
+        mine = {item["name"]: item for item in theirs["conditions"]}
+        assert set(items) <= set(mine) and len(items) > 5
+        for name, item in items.items():
+            assert mine[name]["met"] is item.met, name
+            assert is_same(mine[name]["slack"], item.slack, 1e-12), name
 
 
 def test_stage_times_are_those_of_python(tmp_path):

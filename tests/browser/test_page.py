@@ -4,6 +4,7 @@ import csv
 import functools
 import hashlib
 import io
+import re
 import threading
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from xml.etree import ElementTree
@@ -132,7 +133,7 @@ def test_a_choice_has_a_kernel_of_its_own(explorer):
 
 def test_a_preset_is_opened(explorer):
     presets = explorer.page.locator("#presets")
-    option = presets.locator("optgroup[label=Overview] option").first
+    option = presets.locator("optgroup[label=Overview] option", has_text="infinite)")
     explorer.after(lambda: presets.select_option(value=option.get_attribute("value")))
     assert "width=infinite" in explorer.address
     explorer.after(explorer.type, "omega", "0.02")
@@ -170,11 +171,34 @@ def test_a_stage_that_is_not_reached_is_said(explorer):
 
 def test_claims_are_judged_anew(explorer):
     here = explorer.page.locator("[data-claim=B-Sec3-order] td").last
-    assert "holds here" in here.inner_text()
+    assert here.inner_text().startswith("✓ so in this run")
+    # Both numbers of the comparison, and how much of the claim it is.
+    said = " ".join(here.inner_text().split())
+    assert re.search(r"consistent 14\d\.\d < t conflict 8\d\d", said)
+    assert "1 of 3 parts of the predicate" in here.inner_text()
     explorer.after(explorer.type, "omega", "3")
-    assert "fails here" in here.inner_text()
+    assert "not so in this run" in here.inner_text()
     explorer.after(explorer.type, "steps", "20")
-    assert "undecided here" in here.inner_text()
+    assert "not decided" in here.inner_text()
+
+
+def test_conditions_follow_a_knob(explorer):
+    said = explorer.page.locator("#conditions-count")
+    before = said.inner_text()
+    assert "flow (not met)" in before
+    explorer.after(lambda: choose_rule(explorer, "flow"))
+    assert "flow (" not in said.inner_text()
+    row = explorer.page.locator("#conditions-rows tr", has_text="gradient flow")
+    assert "met" in (row.locator(".chip").text_content() or "")
+
+
+def choose_rule(explorer, value):
+    """Choose a rule, by its menu or by its button."""
+    knob = explorer.page.locator("[data-knob=rule]")
+    if knob.locator("select").count():
+        knob.locator("select").select_option(label=value)
+    else:
+        knob.get_by_text(value, exact=True).click()
 
 
 def test_a_flow_and_a_descent_are_compared_in_one_time(explorer):

@@ -1,5 +1,7 @@
 """Parts of a page that some documents have: maps, conserved quantities, agreement."""
 
+import re
+
 import pytest
 
 from attnflow.browser.explorer.page import render
@@ -31,11 +33,9 @@ def explorer(plain, context, tmp_path):
     """Its page with maps, a conserved quantity and a measured agreement."""
     experiment = plain["experiments"][0]
     claim = {**experiment["claims"][0], "id": "B-mapped", "live": False, "map": MAP}
-    conserved = {"name": "balance", "label": "balance", "series": "loss"}
     parts = {
         "maps": [{**MAP, "id": "map-loss", "title": "Loss over ω"}],
         "claims": [*experiment["claims"], claim],
-        "conserved": [conserved],
         "agreement": {"loss": 2e-15, "tolerance": 1e-12},
     }
     document = {**plain, "experiments": [{**experiment, **parts}]}
@@ -76,17 +76,21 @@ def test_cells_are_reached_by_keys(explorer):
 
 def test_a_claim_that_is_not_live_has_its_map(explorer):
     row = explorer.page.locator("[data-claim=B-mapped]")
-    assert "not judged here" in row.inner_text()
+    assert "the recorded verdict alone" in row.inner_text()
     row.locator("summary").click()
     assert row.locator(".point").is_visible()
 
 
-def test_drift_is_the_largest_change(explorer):
-    _, rows, _ = explorer.records()
-    loss = rows["loss"][:, 0]
-    first, drift = explorer.page.locator("#conserved td").all_inner_texts()
-    assert float(first) == pytest.approx(loss[0], rel=1e-3)
-    assert float(drift) == pytest.approx(max(abs(loss - loss[0])), rel=0.02)
+def test_the_drift_of_what_is_conserved_follows_the_rate(explorer):
+    said = explorer.page.locator("#conserved-drift")
+
+    def drift():
+        return float(re.search(r"this run: ([\d.]+)(?:·10)?", said.inner_text())[1])
+
+    assert "Gram matrices" in explorer.page.inner_text("#conserved-laws")
+    before = said.inner_text()
+    explorer.after(explorer.type, "learning_rate", "0.01")
+    assert said.inner_text() != before and drift() > 0
 
 
 def test_the_measured_agreement_is_shown(explorer):

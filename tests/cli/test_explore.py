@@ -1,9 +1,13 @@
 """`attnflow explore` and `af.explore`: pages, where they go, and what is refused."""
 
+import json
+
+import numpy as np
 import pytest
 
 import attnflow as af
 from attnflow.site import explore as explorers
+from attnflow.site.pages import Place
 from tests.cli.conftest import Program
 
 SMALL = ("steps=60", "records=7")
@@ -20,6 +24,12 @@ def fewer(monkeypatch):
         return plain(paper, ids, overrides, most=2)
 
     monkeypatch.setattr(documents, "document", few)
+
+
+def experiment(id):
+    """As much of an experiment's document as a page of links reads."""
+    names = dict.fromkeys(("knobs", "claims", "maps"), ())
+    return {"id": id, "title": f"{id} α", "name": f"mixture/{id}", **names}
 
 
 def test_one_file_that_needs_nothing(tmp_path):
@@ -59,13 +69,57 @@ def test_what_is_wrong_is_said(args, words, tmp_path, monkeypatch):
     assert not list(tmp_path.glob("**/*.html"))
 
 
-def test_a_page_is_left_where_nothing_has_changed(tmp_path, monkeypatch):
-    class Place:
-        directory = tmp_path
+def test_a_stored_sweep_is_a_map_of_the_page(tmp_path):
+    """Its cells are those of the sweep, and a claim that was swept has its map."""
+    axes = {"omega": [0.05, 0.2, 0.8], "bias": [0.3, 0.6]}
+    measures = ["loss", "B-Sec3-order"]
+    small = {"steps": 60.0, "records": 7, "width": 16}
+    options = {"measure": measures, "seeds": 2, "executor": "here"}
+    sweep = af.sweep("mixture/figure1", {**axes, **small}, **options)
+    explorer = af.explore("mixture/figure1", small)
+    (experiment,) = explorer.document["experiments"]
+    (map_,) = experiment["maps"]
+    assert (map_["x"], map_["y"]) == ("omega", "bias")
+    assert (map_["xs"], map_["ys"]) == (axes["omega"], axes["bias"])
+    expected = sweep["loss"].mean("seed").transpose("bias", "omega").values
+    assert np.array_equal(map_["values"], expected)
+    claims = {claim["id"]: claim for claim in experiment["claims"]}
+    assert claims["B-Sec3-order"]["map"]["xs"] == axes["omega"]
+    assert claims["B-Sec3-range"]["map"] is None
 
-    monkeypatch.setattr(explorers, "explorer_document", lambda *_: {})
-    monkeypatch.setattr(explorers.Explorer, "html", "<p>page</p>")
+
+@pytest.fixture
+def parts(monkeypatch):
+    """Documents of two files in the place of those that take long."""
+    from attnflow.browser.explorer import document as documents
+    from attnflow.browser.explorer import page
+
+    made = [{"experiments": [experiment(id)]} for id in ("flow", "k3")]
+    monkeypatch.setattr(documents, "documents", lambda paper: made)
+    text = '<script id="contents">{}</script>'
+    monkeypatch.setattr(page, "render", lambda d: text.format(json.dumps(d["book"])))
+
+
+def test_a_page_is_left_where_nothing_has_changed(tmp_path, parts):
     written = []
     for _ in range(2):
-        explorers.write_explorers([(af.paper("mixture"), Place())], written.append)
+        place = Place(tmp_path, tmp_path)
+        pages = explorers.write_explorers(
+            [(af.paper("mixture"), place)], written.append
+        )
+        assert [page.name for page in pages] == ["explore.html", "explore-2.html"]
     assert written == ["mixture"]
+
+
+def test_pages_of_all_papers_are_listed_in_one(tmp_path, parts):
+    places = [
+        (af.paper(slug), Place(tmp_path / slug, tmp_path))
+        for slug in ("mixture", "vit")
+    ]
+    for _, place in places:
+        place.directory.mkdir()
+    explorers.write_explorers(places)
+    text = explorers.write_shelf(places, tmp_path).read_text("utf-8")
+    assert 'href="mixture/explore.html#flow"' in text
+    assert 'href="vit/explore-2.html#k3"' in text
+    assert "script-src" not in text and "default-src" in text

@@ -162,15 +162,16 @@ def compile_setup(
     with precise():
         example = {name: jnp.asarray(1.0) for name in names}
         jaxpr = jax.make_jaxpr(program)(example, program.arrays)
-        module = _compiled(jaxpr, list(outputs), sorted(names), program.arrays)
+        module = compiled(jaxpr, list(outputs), sorted(names), program.arrays)
     if known is not None:
         known[key] = module
     return module, program.arrays
 
 
-def _compiled(
+def compiled(
     jaxpr: Any, outputs: list[str], names: list[str], arrays: list[np.ndarray]
 ) -> SetUpModule:
+    """A module for a function of numbers and then arrays, with names of its outputs."""
     lowering = Lowering()
     sources = [*(np.ones(()) for _ in names), *arrays]
     buffers = [Buffer(array.size, kept=True) for array in sources]

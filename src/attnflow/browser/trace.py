@@ -34,6 +34,7 @@ class StageFunctions:
     - `move`: of inputs and carry, the next carry; for a flow, of inputs, time and state
       the velocity.
     - `observe`: of inputs and state, the observables; `event`: likewise a scalar.
+    - `system`: of inputs, the system.
     """
 
     stage: Stage
@@ -43,6 +44,7 @@ class StageFunctions:
     move: Callable[..., PyTree]
     observe: Callable[[PyTree, PyTree], Row]
     event: Callable[[PyTree, PyTree], Array] | None
+    system: Callable[[PyTree], Any]
 
 
 def stages_of(experiment: Runnable, seed: int = 0) -> list[StageFunctions]:
@@ -77,8 +79,11 @@ def _functions(leg: Leg, state: PyTree, observe: Callable[..., Row]) -> StageFun
     def joined(inputs: PyTree) -> tuple[Any, Any]:
         return eqx.combine(inputs["system"], static)
 
+    def system_of(inputs: PyTree) -> Any:
+        return joined(inputs)[0]
+
     def observed(inputs: PyTree, state: PyTree) -> Row:
-        return observe(joined(inputs)[0], state)
+        return observe(system_of(inputs), state)
 
     def reached(inputs: PyTree, state: PyTree) -> Array:
         system, event = joined(inputs)
@@ -92,7 +97,9 @@ def _functions(leg: Leg, state: PyTree, observe: Callable[..., Row]) -> StageFun
     if isinstance(stage.rule, Flow):
         decay = stage.rule.weight_decay
         inputs["decay"] = jnp.asarray(decay) if decay else None
-        return StageFunctions(stage, inputs, state, state, velocity, observed, event_of)
+        return StageFunctions(
+            stage, inputs, state, state, velocity, observed, event_of, system_of
+        )
     parts = _Step.of(stage, system, state)
     inputs |= {"rates": parts.rates, "numbers": parts.numbers}
 
@@ -101,7 +108,9 @@ def _functions(leg: Leg, state: PyTree, observe: Callable[..., Row]) -> StageFun
         return walk(joined(inputs)[0], carry, 1, inputs["rates"], loop)[0]  # pyright: ignore[reportArgumentType] # a fixed number of steps
 
     carry = parts.carry
-    return StageFunctions(stage, inputs, carry, state, step, observed, event_of)
+    return StageFunctions(
+        stage, inputs, carry, state, step, observed, event_of, system_of
+    )
 
 
 @dataclass(frozen=True)

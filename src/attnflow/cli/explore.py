@@ -28,12 +28,12 @@ def explore(
     """Write pages with sliders that compute experiments in the browser.
 
     One file that opens from a disk: `attnflow explore mixture/figure1 --out a.html`.
-    Without a target, write pages for all papers and open them in a browser, if there
-    is one.
+    Without a target, write pages for all papers and one that lists them, and open that
+    in a browser, if there is one.
     """
     from attnflow.papers.base import select_papers
     from attnflow.site.explore import explore as build
-    from attnflow.site.explore import write_explorers
+    from attnflow.site.explore import write_explorers, write_shelf
     from attnflow.site.reproduce import output_place
 
     output = Output(json)
@@ -60,6 +60,8 @@ def explore(
                 (paper, output_place(None, paper, alone=False)) for paper, _ in chosen
             ]
             pages = write_explorers(places, bar.begin)
+            if target is None:
+                pages = [write_shelf(places, places[0][1].site), *pages]
     output.give({"pages": pages})
     for page in pages:
         output.say(f"page  {page}")

@@ -89,31 +89,76 @@ def explorer_document(
 ) -> dict[str, Any]:
     """The document of an experiment, or of a paper."""
     from attnflow.browser.explorer.document import document
+    from attnflow.site.maps import with_maps
 
-    return document(paper, None if id is None else [id], overrides)
+    return with_maps(document(paper, None if id is None else [id], overrides))
 
 
 def write_explorers(
     papers_at: Sequence[tuple[Paper, Place]],
     report: Callable[[str], None] = lambda name: None,
 ) -> list[Path]:
-    """Write the explorer of each paper, unless it is there and nothing has changed."""
+    """Write the explorer of each paper, unless it is there and nothing has changed.
+
+    A paper whose experiments do not fit into one page has several, each with links to
+    the others.
+    """
     pages = []
     for paper, place in papers_at:
         page = place.directory / EXPLORER
         mark = f"<!-- {_key(paper)} -->"
         if not (page.is_file() and page.read_text("utf-8").rstrip().endswith(mark)):
-            from attnflow.browser.lowering import Unsupported
-
             report(paper.slug)
-            try:
-                explorer = Explorer(paper.slug, explorer_document(paper, None))
-            except Unsupported:
-                page.unlink(missing_ok=True)
-                continue
-            write_text(page, f"{explorer.html}\n{mark}\n")
-        pages.append(page)
+            _write(paper, page, mark)
+        pages += explorer_pages(place.directory)
     return pages
+
+
+def _write(paper: Paper, page: Path, mark: str) -> None:
+    """Write the pages of a paper, the first one last; none if nothing can be shown."""
+    from attnflow.browser.explorer.document import documents
+    from attnflow.browser.lowering import Unsupported
+    from attnflow.site.maps import with_maps
+
+    for old in explorer_pages(page.parent):
+        old.unlink()
+    try:
+        parts = documents(paper)
+    except Unsupported:
+        return
+    files = [page.name, *(f"{page.stem}-{n}.html" for n in range(2, len(parts) + 1))]
+    book = [
+        {"id": experiment["id"], "title": experiment["title"], "file": file}
+        for file, part in zip(files, parts, strict=True)
+        for experiment in part["experiments"]
+    ]
+    for file, part in reversed(list(zip(files, parts, strict=True))):
+        whole = with_maps({**part, "book": book, "file": file})
+        explorer = Explorer(paper.slug, whole)
+        write_text(page.with_name(file), f"{explorer.html}\n{mark}\n")
+
+
+def explorer_pages(directory: Path) -> list[Path]:
+    """The pages of a paper's explorer in a folder, the first one first."""
+    first = directory / EXPLORER
+    others = sorted(directory.glob(f"{first.stem}-[0-9]*.html"))
+    return [page for page in (first, *others) if page.is_file()]
+
+
+def write_shelf(papers_at: Sequence[tuple[Paper, Place]], site: Path) -> Path:
+    """Write a page with links to the explorers of all papers."""
+    from attnflow.browser.explorer.page import contents_of, render_shelf
+
+    shelf = []
+    for paper, place in papers_at:
+        page = place.directory / EXPLORER
+        if page.is_file():
+            links = [
+                {**item, "address": f"{paper.slug}/{item['file']}#{item['id']}"}
+                for item in contents_of(page.read_text("utf-8"))
+            ]
+            shelf.append({"paper": paper, "experiments": links})
+    return write_text(site / EXPLORER, render_shelf(shelf))
 
 
 def _key(paper: Paper) -> str:

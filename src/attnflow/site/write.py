@@ -8,7 +8,7 @@ from attnflow.papers import papers
 from attnflow.papers.base import Paper
 from attnflow.runs.store import Store
 from attnflow.runs.verify import Verdicts, verdict_keys
-from attnflow.site.explore import write_explorers
+from attnflow.site.explore import explorer_pages, write_explorers
 from attnflow.site.pages import (
     Place,
     copy_file,
@@ -18,7 +18,6 @@ from attnflow.site.pages import (
     write_index,
     write_page,
 )
-from attnflow.site.pages.files import EXPLORER
 
 MARK = "index.html"
 
@@ -96,9 +95,8 @@ def export_site(source: Path, target: Path) -> list[Path]:
     for paper, place in pages_at:
         for exhibit in paper.shown:
             _hand_over(paper.slug, exhibit.id, source / paper.slug, place.directory)
-        explorer = source / paper.slug / EXPLORER
-        if explorer.is_file():
-            copy_file(explorer, place.directory / EXPLORER)
+        for page in explorer_pages(source / paper.slug):
+            copy_file(page, place.directory / page.name)
     write_explorers(pages_at)
     return write_pages(pages_at)
 

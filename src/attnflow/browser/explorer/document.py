@@ -4,7 +4,7 @@ import dataclasses
 import itertools
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from importlib.metadata import version
 from importlib.util import find_spec
 from typing import Any
@@ -13,7 +13,14 @@ from attnflow.browser.explorer import knobs
 from attnflow.browser.explorer.claims import claims_of
 from attnflow.browser.explorer.panels import panels_of
 from attnflow.browser.explorer.stages import StageRows
-from attnflow.browser.explorer.variants import Kernels, Pool, Variant, variant_of
+from attnflow.browser.explorer.variants import (
+    Kernels,
+    Pool,
+    Variant,
+    program_json,
+    variant_of,
+)
+from attnflow.browser.kernel import Kernel
 from attnflow.browser.lowering import Unsupported
 from attnflow.browser.setup import holds
 from attnflow.experiments.record import Computation, Experiment
@@ -29,6 +36,8 @@ HALVINGS = 12
 """With which the end of a slider is found."""
 BUDGET = 640_000
 """Bytes of modules and arrays in a document: with the page, below 1 MB."""
+ROOM = 560_000
+"""Up to which another experiment is put into the same document."""
 MOST = 32
 """Variants of one experiment."""
 MOST_SHAPES = 12
@@ -48,37 +57,96 @@ def document(
     An experiment that has no kernel is listed with the reason; one that was asked for
     by name raises `Unsupported`.
     """
-    recipes = paper.recipes if ids is None else [paper.recipe(id) for id in ids]
-    several = len(recipes) > 1
-    budget = BUDGET // len(recipes) if several else BUDGET
-    pool = Pool()
-    experiments, missing, first = [], [], None
-    for recipe in recipes:
+    if ids is None:
+        books, missing = _books(paper)
+        others = [w for book in books[1:] for w in book.writers]
+        missing = [*map(_elsewhere, others), *missing]
+        return books[0].json(paper, missing, most, several=True)
+    compiled: dict[str, Kernel] = {}
+    book = _Book()
+    for recipe in map(paper.recipe, ids):
         chosen = replace(recipe, setting=recipe.with_overrides(overrides or {}))
-        try:
-            writer = _Writer(paper, chosen, pool, budget=budget, choices=not several)
-            experiments.append(writer.json(most))
-            first = first or writer.experiment
-        except Unsupported as error:
-            if ids is not None:
-                raise
-            missing.append({"id": recipe.id, "title": recipe.title, "why": str(error)})
-    if not experiments:
-        raise Unsupported(f"No experiment of {paper.slug} can be played in a page.")
-    whole = {
-        "version": VERSION,
-        "attnflow": version("attnflow"),
-        "paper": _paper_json(paper),
-        "modules": pool.modules,
-        "arrays": pool.arrays,
-        "experiments": experiments,
-        "missing": missing,
-    }
-    if first is not None and not several and find_spec("wasmtime"):
+        book.add(_Writer(paper, chosen, compiled))
+    whole = book.json(paper, [], most)
+    if len(ids) == 1 and find_spec("wasmtime"):
         from attnflow.browser.explorer.replay import agreement
 
-        experiments[0]["agreement"] = agreement(whole, first)
+        (experiment,) = whole["experiments"]
+        experiment["agreement"] = agreement(whole, book.writers[0].experiment)
     return whole
+
+
+def documents(paper: Paper, *, most: int = MOST) -> list[Json]:
+    """The experiments of a paper in as many documents as they need, in their order.
+
+    Each is a page below 1 MB; the first one has the experiments that are not offered.
+    """
+    books, missing = _books(paper)
+    return [
+        book.json(paper, [] if n else missing, most, several=True)
+        for n, book in enumerate(books)
+    ]
+
+
+def _books(paper: Paper) -> "tuple[list[_Book], list[Json]]":
+    """The experiments of a paper in books, and those that are not offered."""
+    books: list[_Book] = []
+    missing: list[Json] = []
+    compiled: dict[str, Kernel] = {}
+    for recipe in paper.recipes:
+        try:
+            writer = _Writer(paper, recipe, compiled)
+        except Unsupported as error:
+            missing.append({"id": recipe.id, "title": recipe.title, "why": str(error)})
+            continue
+        book = next((b for b in books if b.has_room(writer)), None)
+        if book is None:
+            book = _Book()
+            books.append(book)
+        book.add(writer)
+    if not books:
+        raise Unsupported(f"No experiment of {paper.slug} can be played in a page.")
+    return books, missing
+
+
+def _elsewhere(writer: "_Writer") -> Json:
+    name = f"{writer.paper.slug}/{writer.recipe.id}"
+    why = f"It has no room beside the others: attnflow explore {name}."
+    return {"id": writer.recipe.id, "title": writer.recipe.title, "why": why}
+
+
+@dataclass
+class _Book:
+    """Experiments of one document: their modules and arrays are there once each."""
+
+    pool: Pool = field(default_factory=Pool)
+    writers: "list[_Writer]" = field(default_factory=list)
+
+    def has_room(self, writer: "_Writer") -> bool:
+        return self.pool.size + writer.size <= ROOM
+
+    def add(self, writer: "_Writer") -> None:
+        self.writers.append(writer)
+        writer.join(self.pool)
+
+    def json(
+        self, paper: Paper, missing: list[Json], most: int, *, several: bool = False
+    ) -> Json:
+        experiments = []
+        for n, writer in enumerate(self.writers):
+            # What one leaves of the room is there for the next ones.
+            share = (BUDGET - self.pool.size) // (len(self.writers) - n)
+            writer.limit, writer.choices = self.pool.size + share, not several
+            experiments.append(writer.json(most))
+        return {
+            "version": VERSION,
+            "attnflow": version("attnflow"),
+            "paper": _paper_json(paper),
+            "modules": self.pool.modules,
+            "arrays": self.pool.arrays,
+            "experiments": experiments,
+            "missing": missing,
+        }
 
 
 def _paper_json(paper: Paper) -> Json:
@@ -109,47 +177,58 @@ class _Preset:
 
 
 class _Writer:
-    """Writes one experiment into a pool, within a number of bytes."""
+    """Writes one experiment into a pool, up to a number of bytes.
 
-    def __init__(
-        self, paper: Paper, recipe: Recipe, pool: Pool, *, budget: int, choices: bool
-    ):
-        self.paper, self.pool, self.choices = paper, pool, choices
+    `choices`: with kernels for other shapes than those of the default and of figures.
+    """
+
+    limit = 0
+    choices = True
+
+    def __init__(self, paper: Paper, recipe: Recipe, compiled: dict[str, Kernel]):
+        self.paper, self.compiled = paper, compiled
         if isinstance(recipe.experiment(recipe.setting), Computation):
             raise Unsupported("It trains nothing: there is nothing to play.")
         self.declared = recipe
-        self.limit = pool.size + budget
-        self.default = self._reduced(recipe, budget)
+        self.recipe, self.size = self._reduced(recipe)
         self.setting = self.recipe.setting
-        self.experiment = self.default.setup.experiment
+        self.names = knobs.number_names(self.setting)
         self.presets = self._presets()
 
-    def _reduced(self, recipe: Recipe, budget: int) -> Variant:
-        """The default variant, at fewer test samples and dimensions if need be."""
+    def _reduced(self, recipe: Recipe) -> tuple[Recipe, int]:
+        """The experiment, with fewer test samples and dimensions if need be."""
         setting = recipe.setting
         while True:
-            self.recipe = replace(recipe, setting=derived(setting))
-            self.names = knobs.number_names(self.recipe.setting)
-            self.kernels = Kernels(Pool())
+            chosen = replace(recipe, setting=derived(setting))
+            names = knobs.number_names(chosen.setting)
+            pool = Pool()
             smaller = _smaller(setting)
             try:
-                variant_of(self.recipe, self.names, {"seed": 0}, self.kernels)
+                kernels = Kernels(pool, self.compiled)
+                variant_of(chosen, names, {"seed": 0}, kernels)
             except ValueError:
                 # Not every size can be halved.
                 if smaller is None or setting is recipe.setting:
                     raise
             else:
-                if self.kernels.pool.size <= budget // 2 or smaller is None:
+                if pool.size <= BUDGET // 2 or smaller is None:
                     break
             setting = smaller
-        if self.kernels.pool.size > budget:
+        if pool.size > BUDGET:
             raise Unsupported(
-                f"Its arrays take {self.kernels.pool.size / 1e6:.1f} MB, more than a "
-                "page may have."
+                f"Its arrays take {pool.size / 1e6:.1f} MB, more than a page may have."
             )
-        self.kernels = Kernels(self.pool)
-        self.rows = StageRows(self.paper)
-        return variant_of(self.recipe, self.names, {"seed": 0}, self.kernels, self.rows)
+        return chosen, pool.size
+
+    def join(self, pool: Pool) -> None:
+        """Write the default variant into a pool."""
+        self.pool, self.kernels = pool, Kernels(pool, self.compiled)
+        self.rows = StageRows(self.paper, self.recipe.id)
+        start = {"seed": 0}
+        self.default = variant_of(
+            self.recipe, self.names, start, self.kernels, self.rows
+        )
+        self.experiment = self.default.setup.experiment
 
     def json(self, most: int) -> Json:
         """The experiment as data."""
@@ -181,6 +260,15 @@ class _Writer:
             "presets": self._preset_json(changeable, variants),
             "plans": self.kernels.plans,
             "variants": [v.json for v in variants],
+            "programs": [
+                program_json(self.pool, *parts)
+                for parts in zip(
+                    self.rows.programs,
+                    self.rows.modules,
+                    self.rows.drifts,
+                    strict=True,
+                )
+            ],
             "observables": observables,
             "panels": panels_of(self.paper, self.recipe.id, observables, first),
             "attention": _attention(observables),
@@ -188,11 +276,17 @@ class _Writer:
                 {"name": r["name"], "meaning": r["meaning"], "colour": n}
                 for n, r in enumerate(first.json["rows"])
             ],
-            "conserved": [],
-            "claims": claims_of(self.paper, self.recipe.id),
+            "claims": claims_of(
+                self.paper, self.recipe.id, self.rows.programs[0]["judges"]
+            ),
             "maps": [],
             "compare": self._compare(choices),
             "agreement": None,
+            "fixed": [
+                {"name": n, "label": n.replace("_", " "), "value": value}
+                for n, value in first.json["fixed"].items()
+                if n not in choices
+            ],
             "reduced": {
                 n: [getattr(self.declared.setting, n), getattr(self.setting, n)]
                 for n in ("test_samples", "embed")
@@ -322,14 +416,12 @@ class _Writer:
         wanted: list[dict[str, Any]] = [{"seed": seed} for seed in SEEDS]
         # Numbers that are no shapes, and rules, cost little.
         cheap = [n for n in values if fields[n].traced or n in knobs.TRAINING]
-        if self.choices:
-            wanted += [
-                {n: getattr(p.setting, n) for n in values} | {"seed": 0}
-                for p in self.presets
-            ]
-            others = [n for n in values if n not in cheap]
-        else:
-            others = []
+        firsts = {p.exhibit: p for p in reversed(self.presets)}
+        wanted += [
+            {n: getattr(p.setting, n) for n in values} | {"seed": 0}
+            for p in (self.presets if self.choices else firsts.values())
+        ]
+        others = [n for n in values if n not in cheap] if self.choices else []
         names = [*cheap, *others]
         # By turns, so that a field with many values does not take all the room.
         for turn in range(1, max((len(v) for v in values.values()), default=0)):
@@ -352,7 +444,7 @@ class _Writer:
         """Presets of which every change is one that the page can make."""
         offered = [{n: v for n, v in var.choices.items()} for var in variants]
         presets = [{"exhibit": "", "title": self.recipe.title, "setting": {}}]
-        seen = {_key({})}
+        seen: set[tuple[str, str]] = set()
         for preset in self.presets:
             changes = {
                 n: v
@@ -365,9 +457,9 @@ class _Writer:
                 for o in offered
             ):
                 continue
-            if _key(changes) in seen:
+            if (preset.exhibit, _key(changes)) in seen:
                 continue
-            seen.add(_key(changes))
+            seen.add((preset.exhibit, _key(changes)))
             presets.append(
                 {"exhibit": preset.exhibit, "title": preset.title, "setting": changes}
             )

@@ -103,7 +103,7 @@ class Player {
         if (horizon !== null) outcome = "event-not-reached";
       }
       state = stage.carry.slice(0, stage.moved).map((field) => player.read(field));
-      yield { stage: n, end, outcome };
+      yield { stage: n, end, outcome, state };
       if (outcome !== "finished" && outcome !== "event") return;
       start = end;
     }
@@ -271,9 +271,11 @@ class Model {
     const grid = { ...variant.grid };
     let points = grid.points === null ? null : this.store.array(grid.points);
     const formulas = [];
+    const conditions = [];
     const levels = [];
     let { pace } = variant;
-    let valid = Object.entries(variant.formulasFixed).every(([name, value]) => Number(setting[name]) === value);
+    let valid = Object.entries(variant.formulasFixed).every(([name, value]) => !(name in setting) || Number(setting[name]) === value);
+    let decided = Object.entries(variant.conditionsFixed).every(([name, value]) => !(name in setting) || Number(setting[name]) === value);
     for (const output of setup.outputs) {
       const result = read(output);
       if (output.part === "inputs" || output.part === "carry") values[output.stage][output.part][output.n] = result;
@@ -284,10 +286,12 @@ class Model {
       else if (output.part === "formula") [formulas[output.n]] = result;
       else if (output.part === "level") [levels[output.n]] = result;
       else if (output.part === "pace") [pace] = result;
+      else if (output.part === "condition") [conditions[output.n]] = result;
+      else if (output.part === "conditionGuard" && (result[0] !== 0) !== output.answer) decided = false;
       else if (output.part === "formulaGuard" && (result[0] !== 0) !== output.answer) valid = false;
     }
     const guards = setup.guards.filter((guard) => (heap[guard.cell] !== 0) !== guard.answer);
-    return { values, times: timesOf(grid, points), guards, formulas: valid ? formulas : null, levels, pace };
+    return { values, times: timesOf(grid, points), guards, formulas: valid ? formulas : null, conditions: decided ? conditions : null, levels, pace };
   }
 
   instance(number) {
@@ -323,17 +327,84 @@ class Model {
   stageTimes(run) {
     const variant = this.variant(run.setting);
     const { formulas, levels } = this.prepare(run.setting, variant);
-    return variant.rows.map(({ name, meaning, detector, formula }, n) => {
+    return variant.rows.map(({ name, meaning, detector, formula, why }, n) => {
       let time = null;
       if (formula && formulas) time = "output" in formula ? formulas[formula.output] : formula.value;
-      const { detected, note } = detectorTime(run, detector, levels[n]);
-      return { name, meaning, detected, formula: Number.isFinite(time) ? time : null, note };
+      const { detected, note } = detectorTime(this.withSeries(run), detector, levels[n]);
+      const known = formula && !formulas ? `known at ${knownAt(variant.formulasFixed)} alone` : why ?? "";
+      return { name, meaning, detected, formula: Number.isFinite(time) ? time : null, note, why: known };
     });
   }
 
-  // Live verdicts of the claims that are orders of stages, in this run alone.
+  // Conditions of the paper at a setting: whether each is met, and by which factor.
+  conditions(setting) {
+    const whole = this.complete(setting);
+    const variant = this.variant(whole);
+    const { conditions } = this.prepare(whole, variant);
+    const numberOf = (part) => {
+      if (part === null) return null;
+      if ("infinite" in part) return part.infinite * Infinity;
+      return "output" in part ? conditions[part.output] : part.value;
+    };
+    return variant.conditions.map((item) => {
+      if (conditions === null) return { ...item, value: null, least: null, most: null, met: null, slack: null };
+      const [value, least, most] = [item.value, item.least, item.most].map(numberOf);
+      return { ...item, value, least, most, ...metBy(value, least, most, item.strict) };
+    });
+  }
+
+  // How far what gradient flow conserves has moved between the first and the last state.
+  drift(variant, { inputs, before, after, plan }) {
+    const program = this.experiment.programs[variant.program]?.drift;
+    if (!program) return null;
+    const exports = this.instance(program.module);
+    const missing = 8 * Math.max(...[...program.reads, program.output].map(({ cell, size }) => cell + size)) - exports.memory.buffer.byteLength;
+    if (missing > 0) exports.memory.grow(Math.ceil(missing / 65536));
+    const heap = new Float64Array(exports.memory.buffer);
+    for (const { part, name, n, cell } of program.reads) {
+      const values = part === "inputs" ? inputs[plan.inputs.findIndex((field) => field.name === name)] : part === "before" ? before[n] : after[n];
+      if (!values) return null;
+      heap.set(values, cell);
+    }
+    exports.prepare();
+    return { laws: program.laws, value: heap[program.output.cell] };
+  }
+
+  // What is computed of the records by functions of the paper, as rows of their own.
+  withSeries(run) {
+    if (run.series) return run;
+    const program = this.experiment.programs[this.variant(run.setting).program];
+    const none = { ...run, series: [], judges: program?.judges ?? {} };
+    if (!program || program.module === null) return none;
+    const exports = this.instance(program.module);
+    const cells = [...program.numbers, ...program.reads, ...program.outputs];
+    const missing = 8 * Math.max(...cells.map(({ cell, size }) => cell + size)) - exports.memory.buffer.byteLength;
+    if (missing > 0) exports.memory.grow(Math.ceil(missing / 65536));
+    const heap = new Float64Array(exports.memory.buffer);
+    for (const { name, cell } of program.numbers) heap[cell] = Number(name in run.setting ? run.setting[name] : this.experiment.setting[name]);
+    const series = program.outputs.map(({ size }) => ({ size, values: new Float64Array(run.count * size).fill(NaN) }));
+    const put = (row, when) => {
+      for (const { observable, record, cell, size } of program.reads) {
+        if (record === when) heap.set(run.rows[observable].subarray(row * size, (row + 1) * size), cell);
+      }
+    };
+    put(0, "first");
+    for (let row = 0; row < run.count; row += 1) {
+      put(row, "now");
+      exports.prepare();
+      program.outputs.forEach(({ cell, size }, n) => series[n].values.set(heap.subarray(cell, cell + size), row * size));
+    }
+    // A program that holds at some numbers alone says nothing at others.
+    program.fixed.forEach((fixed, n) => {
+      if (Object.entries(fixed).some(([name, value]) => name in run.setting && Number(run.setting[name]) !== value)) series[n] = null;
+    });
+    return { ...none, series };
+  }
+
+  // What the claims compare, in this run alone.
   judge(run) {
-    return this.experiment.claims.filter((claim) => claim.live).map((claim) => judged(run, claim));
+    const known = this.withSeries(run);
+    return this.experiment.claims.filter(({ id }) => id in known.judges).map(({ id }) => judged(known, id, known.judges[id]));
   }
 
   *play(setting, { stretch = () => 32 } = {}) {
@@ -345,6 +416,7 @@ class Model {
     const plans = variant.stages.map((stage) => this.experiment.plans[stage.plan]);
     const run = blankRun(whole, times, plans[0], variant, this.experiment);
     const player = new Player(plans, (plan) => this.store.module(plan.module));
+    const states = { inputs: values[0].inputs, before: values[0].carry, after: null, plan: plans[0] };
     for (const part of player.play(times, values, stretch)) {
       if (part.records) {
         keepRecords(run, plans[part.stage], part);
@@ -352,8 +424,10 @@ class Model {
       } else {
         run.stageEnds.push({ name: variant.stages[part.stage].name, end: part.end, outcome: part.outcome });
         run.outcome = part.outcome;
+        states.after = part.state;
       }
     }
+    run.drift = this.drift(variant, states);
     yield { run, done: true, outcome: run.outcome, message: MESSAGES[run.outcome] || "" };
   }
 }
@@ -421,23 +495,52 @@ function seriesOf(run, selector) {
   return Float64Array.from({ length: run.count }, (_, row) => rows[row * size + place]);
 }
 
+// Whether a record was kept: all of it was finite.
+function isRecorded(run, row) {
+  const [[name, rows]] = Object.entries(run.rows);
+  return Number.isFinite(rows[row * run.shapes[name].reduce((a, b) => a * b, 1)]);
+}
+
+// The records of a detector's series: rows of its entries, mostly one.
+function recordsOf(run, { selector, series }) {
+  if (selector !== undefined) {
+    const values = seriesOf(run, selector);
+    return values && { size: 1, values };
+  }
+  return run.series[series] ?? null;
+}
+
 // When a detector sees its event in a run, as `attnflow.claims.stages` has it.
 function detectorTime(run, detector, level) {
-  if (!detector) return { detected: null, note: "not detected in the page" };
+  if (!detector) return { detected: null, note: "no detector" };
+  if ("why" in detector) return { detected: null, note: `not detected in this page: ${detector.why}` };
   if ("stageEnd" in detector) {
     const end = run.stageEnds[detector.stageEnd];
     return end && (end.outcome === "event" || end.outcome === "finished") ? { detected: end.end, note: "" } : { detected: null, note: "not reached" };
   }
-  const values = seriesOf(run, detector.selector);
-  if (!values) return { detected: null, note: `${detector.selector} is not recorded` };
+  const records = recordsOf(run, detector);
+  if (!records) return { detected: null, note: detector.selector ? `${detector.selector} is not recorded` : "not known at this setting" };
+  const { size, values } = records;
   const times = [];
   const known = [];
-  values.forEach((value, n) => {
-    if (Number.isFinite(value)) { times.push(run.times[n]); known.push(value); }
-  });
-  const bound = level === undefined ? detector.level.value : level;
-  const time = DETECTORS[detector.kind] ? DETECTORS[detector.kind](times, known, bound, detector) : null;
-  return time === null ? { detected: null, note: "not reached" } : { detected: time, note: "" };
+  for (let row = 0; row < run.count; row += 1) {
+    if (!isRecorded(run, row)) continue;
+    const entries = values.subarray(row * size, (row + 1) * size);
+    if (entries.some(Number.isNaN)) return { detected: null, note: "the series is not known everywhere" };
+    times.push(run.times[row]);
+    known.push(size === 1 ? entries[0] : entries);
+  }
+  const constant = "levelSeries" in detector ? run.series[detector.levelSeries]?.values[0] : detector.level.value;
+  const bound = level === undefined ? constant : level;
+  if (bound === undefined || Number.isNaN(bound)) return { detected: null, note: "not known at this setting" };
+  const time = DETECTORS[detector.kind](times, known, bound, detector);
+  return time === null ? atEnd(run, detector) : { detected: time, note: "" };
+}
+
+// A run that stops at its level has reached it at its end.
+function atEnd(run, { atEnd: counts }) {
+  const last = run.stageEnds[run.stageEnds.length - 1];
+  return counts && last?.outcome === "event" ? { detected: last.end, note: "" } : { detected: null, note: "not reached" };
 }
 
 function crossing(times, values, level, { direction, clock, scale }, last = false) {
@@ -471,29 +574,94 @@ const DETECTORS = {
     return stays ? crossing(times, values, level, { ...PLAIN, direction: how.direction }, true) : null;
   },
   plateau: (times, values, level) => crossing(times, values.map((value) => Math.abs(value - values[0])), level, PLAIN),
+  // Between two records it is the time of the last entry to cross.
+  all: (times, values, level, how) => {
+    const rows = values.map((value) => (typeof value === "number" ? [value] : Array.from(value)));
+    const beyond = (value) => (how.direction === "down" ? value <= level : value >= level);
+    const row = rows.findIndex((entries) => entries.every(beyond));
+    if (row <= 0) return row < 0 ? null : times[0];
+    const late = rows[row].map((value, n) => [rows[row - 1][n], value]).filter(([before]) => !beyond(before));
+    return Math.max(...late.map((pair) => crossing(times.slice(row - 1, row + 1), pair, level, how)));
+  },
   largest: (times, values) => extreme(times, values, 1),
   least: (times, values) => extreme(times, values, -1),
 };
 
-function judged(run, { id, judge, partial }) {
-  let worst = Infinity;
-  let unknown = "";
-  const parts = [];
-  for (const { groups, never, stages } of judge) {
+function knownAt(fixed) {
+  return Object.entries(fixed).map(([name, value]) => `${name} = ${number(value)}`).join(", ") || "other settings";
+}
+
+// As `Condition` in Python: a bound that is met with equality, up to rounding, is met.
+function metBy(value, least, most, strict) {
+  if (value === null || Number.isNaN(value)) return { met: null, slack: null };
+  const isNear = (bound) => value === bound || Number.isFinite(bound) && Math.abs(value - bound) <= 1e-12 * Math.max(Math.abs(value), Math.abs(bound));
+  const met = strict ? least < value && value < most : isNear(least) || isNear(most) || (least <= value && value <= most);
+  const factors = [];
+  if (least !== most && least > 0 && Number.isFinite(least)) factors.push(Math.max(value, 0) / least);
+  if (least !== most && most > 0 && Number.isFinite(most)) factors.push(value > 0 ? most / value : Infinity);
+  return { met, slack: factors.length ? Math.min(...factors) : null };
+}
+
+// The parts of a claim's predicate that are compared here: what, with both numbers.
+function judged(run, id, { parts, of }) {
+  const results = parts.map((part) => PARTS[part.kind](run, part));
+  const verdicts = results.map(({ verdict }) => verdict);
+  const verdict = verdicts.includes("fails") ? "fails" : verdicts.includes("inconclusive") ? "inconclusive" : "holds";
+  return { id, verdict, of, parts: results, compared: parts.length };
+}
+
+const number = (value) => (value === null || !Number.isFinite(value) ? "–" : String(Number(value.toPrecision(4))));
+
+const PARTS = {
+  order(run, { groups, never, stages }) {
     const times = {};
     for (const [name, detector] of Object.entries(stages)) {
-      const { detected } = detectorTime(run, detector);
-      times[name] = detected === null && never.includes(name) ? Infinity : detected;
+      const { detected, note } = detectorTime(run, detector);
+      times[name] = detected === null && note === "not reached" && never.includes(name) ? Infinity : detected;
     }
+    let worst = Infinity;
+    const missing = groups.flat().find((name) => times[name] === null);
     for (const group of groups) {
-      const missing = group.find((name) => times[name] === null);
-      if (missing !== undefined) unknown = `${missing} was not reached in this run`;
-      parts.push(group.map((name) => `${name} ${times[name] === null ? "–" : Number(times[name].toPrecision(4))}`).join(" < "));
-      for (let n = 1; n < group.length; n += 1) worst = Math.min(worst, Math.log(times[group[n]] / times[group[n - 1]]));
+      for (let n = 1; n < group.length; n += 1) worst = Math.min(worst, times[group[n]] / times[group[n - 1]]);
     }
+    const shown = (name) => `${name} ${times[name] === Infinity ? "(never)" : number(times[name])}`;
+    const text = groups.map((group) => group.map(shown).join(" < ")).join("; ");
+    if (missing !== undefined) return { verdict: "inconclusive", text: `${text}: ${missing} is not reached in this run` };
+    return { verdict: worst > 1 ? "holds" : "fails", text };
+  },
+
+  compare(run, { what, margin, value, bound, within, unit, sign, strict, rounding }) {
+    const [margins, values] = [run.series[margin], run.series[value]];
+    const row = margins && values ? worstRow(run, margins.values, -1) : null;
+    const range = within === null ? "" : ` ± ${number(within)}${unit === "difference" ? "" : unit === "log" ? " (log)" : " (relative)"}`;
+    if (row === null) return { verdict: "inconclusive", text: `${what}: not known in this run` };
+    const limit = "value" in bound ? bound.value : run.series[bound.series]?.values[row];
+    const least = margins.values[row];
+    const isInside = strict ? least > 0 : least >= 0;
+    return {
+      verdict: isInside ? "holds" : least < -rounding ? "fails" : "inconclusive",
+      text: `${what} ${sign} ${number(limit ?? null)}${range}: nearest is ${number(values.values[row])}, at ${number(run.times[row])}`,
+    };
+  },
+
+  identity(run, { what, value, bound }) {
+    const row = run.series[value] ? worstRow(run, run.series[value].values, 1) : null;
+    if (row === null) return { verdict: "inconclusive", text: `${what}: not known in this run` };
+    const error = run.series[value].values[row];
+    const verdict = error <= bound ? "holds" : error > 10 * bound ? "fails" : "inconclusive";
+    return { verdict, text: `${what}: largest error ${number(error)}, within ${number(bound)}` };
+  },
+};
+
+// The record with the largest (or least) value; null where one of them is not known.
+function worstRow(run, values, sign) {
+  let worst = null;
+  for (let row = 0; row < run.count; row += 1) {
+    if (!isRecorded(run, row)) continue;
+    if (Number.isNaN(values[row])) return null;
+    if (worst === null || sign * values[row] > sign * values[worst]) worst = row;
   }
-  const verdict = unknown ? "inconclusive" : worst > 0 ? "holds" : "fails";
-  return { id, verdict, measured: unknown ? null : Math.exp(worst), bound: 1, text: (partial ? "The order of stages alone: " : "") + (unknown || parts.join("; ")), partial };
+  return worst;
 }
 
 if (typeof module !== "undefined") module.exports = { Model, Player, bytesOf, floatsOf, seriesOf, timesOf };

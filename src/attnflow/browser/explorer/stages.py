@@ -6,151 +6,227 @@ identify themselves, and the formulas that come out depend on the symbols.
 """
 
 import contextlib
-import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from typing import Any
 from unittest import mock
 
-import jax
 import numpy as np
 import xarray as xr
 
-from attnflow.browser.setup import SetUp
+from attnflow.browser.explorer.blank import blank_run, ends_of, settings_read
+from attnflow.browser.explorer.claims import live_parts
+from attnflow.browser.explorer.conditions import conditions_of
+from attnflow.browser.explorer.drift import drift_of
+from attnflow.browser.explorer.statistics import Statistics
+from attnflow.browser.setup import SetUp, SetUpModule
 from attnflow.browser.symbols import Log, is_symbol, number, symbols_pass
+from attnflow.browser.trace import named
 from attnflow.claims.stages import Stage
-from attnflow.experiments.course import as_dataset
-from attnflow.experiments.record import Experiment
-from attnflow.observables import find
 from attnflow.papers.base import Paper
-from attnflow.schema.dataset import Outcome
-from attnflow.schema.settings import canonical_json
-from attnflow.training import precise
-from attnflow.training.stages import Course, Records
 
 Json = dict[str, Any]
 Put = Callable[..., None]
-_Table = tuple[list[Any], dict[str, Stage], dict[str, Any]]
-"""Rows of a stage table, and the stages that it looks for with their levels."""
 
 
-class _Marked(str):
-    """A text that reads as a setting with symbols."""
+@dataclass(frozen=True)
+class _Row:
+    """A row of a stage table, and the stage that it looks for with its level."""
 
-    setting: Mapping[str, Any]
+    name: str
+    note: str
+    stage: Stage | None
+    level: Any
+    formula: Any
+    detected: Any
+
+
+_Table = list[_Row]
+FILLS = (0.5, -0.5, np.nan)
+"""Records of blank runs: which stages a table has may depend on them."""
 
 
 class StageRows:
-    """The rows of a paper's stage table for a variant, and their formulas."""
+    """The rows of a paper's stage table for a variant, and its live claims.
 
-    def __init__(self, paper: Paper):
-        self.paper = paper
-        self._is_known: bool | None = None
+    What they read of a run by functions is in `programs`, which variants share where
+    only their arrays differ.
+    """
+
+    def __init__(self, paper: Paper, id: str):
+        self.paper, self.id = paper, id
+        self.fills = FILLS
+        self.programs: list[Json] = []
+        self.modules: list[SetUpModule | None] = []
+        self.drifts: list[tuple[SetUpModule, Json] | None] = []
+        self._known: dict[str, int] = {}
+        self._series: list[dict[int, tuple[int | None, str]]] = []
 
     def __call__(
         self, setup: SetUp, setting: Any, names: Sequence[str], put: Put
-    ) -> tuple[list[Json], Json]:
-        """The rows, and numbers at which alone their formulas hold.
+    ) -> Json:
+        """The rows, the paper's conditions, and the program, as parts of a variant.
 
-        Formulas become outputs of the set-up's module by `put`. A table whose stages
-        depend on what was recorded is not known before a run, and is left out.
+        Formulas become outputs of the set-up's module by `put`; some hold at some
+        numbers alone.
         """
-        if self.paper.stage_table is None or self._is_known is False:
+        tables, fixed = self._tables(setup, setting, names, put)
+        program = self._program(setup, setting, names, tables)
+        items, known = conditions_of(self.paper, self.id, setting, names, put)
+        return {
+            "rows": self._rows(setup, tables, put, self._series[program]),
+            "formulasFixed": fixed,
+            "program": program,
+            "conditions": items,
+            "conditionsFixed": known,
+        }
+
+    @property
+    def live(self) -> Json:
+        """By claim, the live parts of its predicate in the first variant."""
+        return self.programs[0]["judges"]
+
+    def _tables(
+        self, setup: SetUp, setting: Any, names: Sequence[str], put: Put
+    ) -> tuple[list[_Table], Json]:
+        """The tables of blank runs, with symbols in them; different ones once each."""
+        if self.paper.stage_table is None:
             return [], {}
+        tables: list[_Table] = []
+        fixed: Json = {}
         plain = asdict(setting)
-        # Whether a table reads records is seen at the first setting that is asked for.
-        fills = (np.nan, 0.5, -0.5) if self._is_known is None else (np.nan,)
-        try:
-            tables = [self._table(setup, plain, fill) for fill in fills]
-        except Exception:
-            self._is_known = False
-            return [], {}
-        said = [[(r.name, _meaning(r, s)) for r in t] for t, s, _ in tables]
-        self._is_known = all(other == said[0] for other in said[1:])
-        if not self._is_known:
-            return [], {}
-        log = Log()
-        values = {name: number(name, getattr(setting, name), log) for name in names}
-        try:
-            symbolic = self._table(setup, {**plain, **values}, np.nan)
-        except Exception:
-            # A formula that cannot be followed: the stages without formulas.
-            return self._rows(setup, tables[0], None), {}
-        others = [[r.formula for r in t] for t, _, _ in tables]
-        fixed = {n: getattr(setting, n) for n in log.leaked}
-        rows = self._rows(setup, symbolic, put, list(zip(*others, strict=True)))
-        if any(row["formula"] for row in rows):
+        for fill in self.fills:
+            log = Log()
+            values = {name: number(name, getattr(setting, name), log) for name in names}
+            try:
+                tables.append(self._table(setup, {**plain, **values}, fill))
+            except Exception:
+                continue
+            fixed |= {n: getattr(setting, n) for n in log.leaked}
             for n, guard in enumerate(log.guards):
                 place = {"part": "formulaGuard", "answer": guard.answer}
-                put(f"formula guard {n}", guard.symbol, **place)
-        return rows, fixed
+                put(f"formula guard {fill} {n}", guard.symbol, **place)
+        if not tables:
+            with contextlib.suppress(Exception):
+                # A formula that cannot be followed: the stages without formulas.
+                tables = [self._table(setup, plain, np.nan, formulas=False)]
+        if len({repr([_said(t) for t in table]) for table in tables}) <= 1:
+            # Which stages there are does not depend on records.
+            self.fills = FILLS[:2]
+        return tables, fixed
 
-    def _table(self, setup: SetUp, fields: Mapping[str, Any], fill: float) -> _Table:
+    def _table(
+        self,
+        setup: SetUp,
+        fields: Mapping[str, Any],
+        fill: float,
+        *,
+        formulas: bool = True,
+    ) -> _Table:
         run = blank_run(setup, fields, fill)
         assert self.paper.stage_table is not None
-        with symbols_pass(), _observed() as (stages, levels):
-            return list(self.paper.stage_table(run)), stages, levels
+        with symbols_pass(), settings_read(), _observed() as (stages, levels):
+            rows = list(self.paper.stage_table(run))
+        return [
+            _Row(
+                row.name,
+                row.note if formulas else row.note.partition(";")[0],
+                stages.get(row.name),
+                levels.get(row.name),
+                row.formula if formulas else None,
+                row.detected,
+            )
+            for row in rows
+        ]
+
+    def _program(
+        self,
+        setup: SetUp,
+        setting: Any,
+        names: Sequence[str],
+        tables: Sequence[_Table],
+    ) -> int:
+        """The number of the program for the functions of a variant's run."""
+        fields = {n: v for n, v in asdict(setting).items() if n not in names}
+        shapes = [a.shape for _, a in named(setup.stages[0].state)]
+        key = repr((fields, dict(setup.labels), sorted(names), shapes))
+        if key not in self._known:
+            statistics = Statistics(setup, setting, names)
+            series: dict[int, tuple[int | None, str]] = {}
+            for row in (row for table in tables for row in table):
+                if row.stage is not None and callable(row.stage.series):
+                    place = hash(row.stage)
+                    if place not in series:
+                        series[place] = statistics.add(row.stage.series)
+            judges = live_parts(self.paper, self.id, statistics)
+            made = statistics.module()
+            self._known[key] = len(self.programs)
+            self._series.append(series)
+            self.modules.append(made[0] if made else None)
+            self.programs.append({**(made[1] if made else {}), "judges": judges})
+            self.drifts.append(drift_of(setup))
+        return self._known[key]
 
     def _rows(
         self,
         setup: SetUp,
-        table: _Table,
-        put: Put | None,
-        others: Sequence[Sequence[Any]] | None = None,
+        tables: Sequence[_Table],
+        put: Put,
+        series: Mapping[int, tuple[int | None, str]],
     ) -> list[Json]:
-        """Rows as data; a formula that differs between `others` reads the run."""
-        ends = _ends(setup)
+        """Rows as data; a formula that differs between tables reads the run."""
+        ends = ends_of(setup)
+        by_words: dict[tuple[str, str], list[_Row]] = {}
+        for row in (row for table in tables for row in table):
+            by_words.setdefault(_said(row), []).append(row)
         rows = []
-        for n, row in enumerate(table[0]):
-            stage, level = table[1].get(row.name), table[2].get(row.name)
+        for n, ((name, meaning), same) in enumerate(by_words.items()):
+            row = same[0]
+            detector: Json | None = None
+            if row.stage is not None:
+                detector = _detector(row.stage, row.level, series)
+            elif row.detected in ends:
+                detector = {"stageEnd": ends.index(row.detected)}
             json_row: Json = {
-                "name": row.name,
-                "meaning": _meaning(row, table[1]),
-                "detector": None if stage is None else _detector(stage, level),
+                "name": name,
+                "meaning": meaning,
+                "detector": detector,
                 "formula": None,
             }
-            if stage is None and row.detected in ends:
-                json_row["detector"] = {"stageEnd": ends.index(row.detected)}
-            reads = others is not None and len(set(map(repr, others[n]))) > 1
-            if put is not None and row.formula is not None and not reads:
-                self._add(json_row, "formula", n, row.formula, put)
-            detector = json_row["detector"] or {}
-            if "level" in detector and is_symbol(level) and put is not None:
-                self._add(detector, "level", n, level, put)
+            formulas = {repr(_value(r.formula)) for r in same}
+            if len(formulas) > 1:
+                json_row["why"] = "the formula reads the run: see Python"
+            elif row.formula is not None:
+                _add(json_row, "formula", n, row.formula, put)
+            if detector and "level" in detector and is_symbol(row.level):
+                _add(detector, "level", n, row.level, put)
             rows.append(json_row)
         return rows
 
-    def _add(self, row: Json, name: str, n: int, value: Any, put: Put) -> None:
-        """A number of a row: itself, or an output of the set-up's module."""
-        if not np.isfinite(_value(value)):
-            return
-        row[name] = {"value": float(_value(value))}
-        if is_symbol(value):
-            row[name] = {"output": n}
-            put(f"{name} {n}", value, part=name, n=n)
+
+def _add(row: Json, name: str, n: int, value: Any, put: Put) -> None:
+    """A number of a row: itself, or an output of the set-up's module."""
+    if not np.isfinite(_value(value)):
+        return
+    row[name] = {"value": float(_value(value))}
+    if is_symbol(value):
+        row[name] = {"output": n}
+        put(f"{name} {n}", value, part=name, n=n)
 
 
-def _meaning(row: Any, stages: Mapping[str, Stage]) -> str:
-    stage = stages.get(row.name)
-    return stage.meaning if stage else row.note.partition(";")[0]
-
-
-def _ends(setup: SetUp) -> list[float]:
-    """Ends of stages that no detector would find."""
-    experiment = setup.experiment
-    last = float(experiment.grid.times(whole=not experiment.is_flow)[-1])
-    return [last * (1 + 0.01 * (n + 1)) for n in range(len(setup.stages))]
+def _said(row: _Row) -> tuple[str, str]:
+    meaning = row.stage.meaning if row.stage else row.note.partition(";")[0]
+    return row.name, meaning
 
 
 def _value(x: Any) -> Any:
     return x.value if is_symbol(x) else x
 
 
-def _detector(stage: Stage, level: Any) -> Json | None:
-    if not isinstance(stage.series, str):
-        return None
-    return {
-        "selector": stage.series,
+def _detector(
+    stage: Stage, level: Any, series: Mapping[int, tuple[int | None, str]]
+) -> Json:
+    how = {
         "kind": stage.detector,
         "level": {"value": float(_value(level))},
         "direction": stage.direction,
@@ -158,6 +234,12 @@ def _detector(stage: Stage, level: Any) -> Json | None:
         "scale": stage.scale,
         "atEnd": stage.at_end,
     }
+    if isinstance(stage.series, str):
+        return {"selector": stage.series, **how}
+    number, why = series.get(hash(stage), (None, "it was not tried"))
+    if number is None:
+        return {"why": why}
+    return {"series": number, **how}
 
 
 @contextlib.contextmanager
@@ -172,48 +254,5 @@ def _observed() -> Iterator[tuple[dict[str, Stage], dict[str, Any]]]:
         levels.setdefault(self.name, self.level_of(run))
         return call(self, run)
 
-    plain = json.loads
-
-    def loads(text: Any, *args: Any, **options: Any) -> Any:
-        if type(text) is _Marked:
-            return dict(text.setting)
-        return plain(text, *args, **options)
-
-    with (
-        mock.patch.object(Stage, "__call__", seen),
-        mock.patch.object(json, "loads", loads),
-    ):
+    with mock.patch.object(Stage, "__call__", seen):
         yield stages, levels
-
-
-def blank_run(setup: SetUp, fields: Mapping[str, Any], fill: float) -> xr.Dataset:
-    """A run of this experiment in which nothing is known but when stages ended."""
-    experiment, stages = setup.experiment, setup.stages
-    with precise():
-        shapes = jax.eval_shape(stages[0].observe, stages[0].inputs, stages[0].state)
-    times = experiment.grid.times(whole=not experiment.is_flow)
-    records = Records(times, 1)
-    records.recorded[:] = True
-    records.rows = {
-        name: np.full((1, len(times), *shape.shape), fill)
-        for name, shape in shapes.items()
-    }
-    ends = np.array([_ends(setup)])
-    for _ in stages:
-        records.add_end({n: np.full((1, *s.shape), fill) for n, s in shapes.items()})
-    outcome = [Outcome.FINISHED]
-    course = Course(records, None, np.zeros_like(ends), ends, outcome, [None])
-    known = find
-    if not isinstance(experiment, Experiment):
-        known = experiment.model.registry.find
-    labels = {dim: tuple(names) for dim, names in setup.labels.items()}
-    run = as_dataset(experiment, [0], course, labels, find=known)
-    marked = _Marked(canonical_json(dict(experiment.setting)))
-    marked.setting = fields
-    run.attrs = {
-        "paper": experiment.paper,
-        "experiment": experiment.id,
-        "setting": marked,
-        "form": "none",
-    }
-    return run

@@ -24,6 +24,8 @@ from attnflow.training import Reach, precise
 from attnflow.training.rules import Flow, GradientDescent, per_part
 
 Json = dict[str, Any]
+SAID = ("formula", "formulaGuard", "level", "pace", "condition", "conditionGuard")
+"""Outputs of a set-up that say something of a run and change nothing in it."""
 SMALL = 4
 """Entries up to which an array is a list of the document itself."""
 
@@ -82,9 +84,13 @@ def _packed(flat: np.ndarray) -> np.ndarray:
 
 @dataclass
 class Kernels:
-    """Kernels of stages, found by shapes, static fields and rules."""
+    """Kernels of stages, found by shapes, static fields and rules.
+
+    `compiled` are those that were compiled already, for whichever document.
+    """
 
     pool: Pool
+    compiled: dict[str, Kernel] = field(default_factory=dict)
     plans: list[Json] = field(default_factory=list)
     setups: dict[str, SetUpModule] = field(default_factory=dict)
     _known: dict[str, tuple[int, Kernel]] = field(default_factory=dict)
@@ -94,7 +100,9 @@ class Kernels:
         with precise():
             key = _signature(stage)
         if key not in self._known:
-            kernel = compile_stage(stage)
+            if key not in self.compiled:
+                self.compiled[key] = compile_stage(stage)
+            kernel = self.compiled[key]
             plan = {**kernel_plan(kernel), "module": self.pool.module(kernel.module)}
             self._known[key] = (len(self.plans), kernel)
             self.plans.append(plan)
@@ -223,9 +231,7 @@ def variant_of(
     pace = _pace(setup)
     if is_symbol(pace):
         put("pace", pace, part="pace")
-    rows, formulas_fixed = [], {}
-    if formulas is not None:
-        rows, formulas_fixed = formulas(setup, setting, kept, put)
+    said = formulas(setup, setting, kept, put) if formulas is not None else {}
     used = _used(places, outputs)
     module, arrays = _setup(setup, outputs, kept, kernels.setups)
     fixed = {n: getattr(setting, n) for n in lost}
@@ -237,8 +243,7 @@ def variant_of(
         "labels": {dim: list(labels) for dim, labels in setup.labels.items()},
         "fixed": fixed,
         "pace": None if is_symbol(pace) else pace,
-        "rows": rows,
-        "formulasFixed": formulas_fixed,
+        **said,
     }
     everything = frozenset().union(*used.values()) if used else frozenset()
     return Variant(choices, setup, made, everything, used)
@@ -266,7 +271,7 @@ def _used(
     used: dict[str, frozenset[str]] = {}
     for place, symbol in zip(places, outputs.values(), strict=True):
         part = place["part"]
-        if part not in ("formula", "formulaGuard", "level", "pace"):
+        if part not in SAID:
             used[part] = used.get(part, frozenset()) | symbol.knobs
     return used
 
@@ -306,6 +311,38 @@ def _setup_json(
             {**place, **cell} for place, cell in zip(places, cells[:count], strict=True)
         ],
         "guards": guards,
+    }
+
+
+def program_json(
+    pool: Pool,
+    program: Json,
+    module: SetUpModule | None,
+    drift: tuple[SetUpModule, Json] | None,
+) -> Json:
+    """The programs of a variant's statistics and of its drift, as data."""
+    whole = {**program, "drift": None if drift is None else _drift_json(pool, *drift)}
+    if module is None:
+        return {**whole, "module": None}
+    return {
+        **whole,
+        "module": pool.module(module.module),
+        "numbers": [{"name": f.name, **_cells(f)} for f in module.numbers],
+        "reads": [
+            {**read, **_cells(f)}
+            for read, f in zip(program["reads"], module.arrays, strict=True)
+        ],
+        "outputs": [_cells(f) for f in module.outputs],
+    }
+
+
+def _drift_json(pool: Pool, module: SetUpModule, said: Json) -> Json:
+    reads = zip(said["reads"], module.arrays, strict=True)
+    return {
+        "laws": said["laws"],
+        "module": pool.module(module.module),
+        "reads": [{**read, **_cells(f)} for read, f in reads],
+        "output": _cells(module.outputs[0]),
     }
 
 

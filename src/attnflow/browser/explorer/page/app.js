@@ -59,6 +59,7 @@ function openExperiment(index) {
   const { knobs, panels, claims: list, attention, maps } = experiment();
   byId("experiment").value = index;
   byId("about").innerHTML = experiment().aboutHtml;
+  byId("fixed").innerHTML = experiment().fixedHtml;
   board = new Board(byId("knobs"), experiment(), (name, value, isFinal) => move({ [name]: value }, { moved: name, isFinal }));
   charts = panels.map((panel, n) => new Chart(panel, n, { hover, seek, rescale }));
   byId("first-chart").replaceChildren(charts[0].node);
@@ -85,31 +86,39 @@ function openExperiment(index) {
   state.setting = pageModel(index).snap({}, null);
 }
 
-// Presets by exhibit; the first option stands for a setting that is none of them.
+// Presets by exhibit, those of the other experiments too; the first option stands for a
+// setting that is none of them.
 function showPresets() {
-  const { presets } = experiment();
-  const exhibits = [...new Set(presets.map(({ exhibit }) => exhibit))];
+  const all = book.experiments.flatMap(({ presets }, index) => presets.map((preset, n) => ({ ...preset, value: `${index}.${n}`, index })));
+  const offered = all.filter(({ exhibit, index }) => exhibit !== "" || index === state.index);
+  const exhibits = [...new Set(offered.map(({ exhibit }) => exhibit))].sort((a, b) => (a === "" ? -1 : b === "" ? 1 : 0));
   const groups = exhibits.map((exhibit) => {
-    const options = presets.flatMap((preset, n) => (preset.exhibit === exhibit ? [element("option", { value: n }, preset.title)] : []));
-    const { shown } = presets.find((preset) => preset.exhibit === exhibit);
-    return exhibit === "" ? options : element("optgroup", { label: shown.text }, options);
+    const own = offered.filter((preset) => preset.exhibit === exhibit);
+    const options = own.map(({ value, title }) => element("option", { value }, title));
+    return exhibit === "" ? options : element("optgroup", { label: own[0].shown.text }, options);
   });
   byId("presets").replaceChildren(element("option", { value: "", hidden: true }, "none: your own setting"), ...groups.flat());
-  byId("preset-set").hidden = presets.length < 2;
+  byId("preset-set").hidden = offered.length < 2;
 }
 
-function markPreset() {
+function openPreset(value) {
+  const [index, n] = value.split(".").map(Number);
+  if (index !== state.index) openExperiment(index);
+  move(experiment().presets[n].setting, { isFinal: true, fresh: true, preset: n });
+}
+
+function markPreset(chosen = null) {
   const model = pageModel(state.index);
   const isHere = (preset) => {
     const whole = model.snap(preset.setting, null);
     return experiment().knobs.every(({ name }) => whole[name] === state.setting[name]);
   };
-  const place = experiment().presets.findIndex(isHere);
-  byId("presets").value = place < 0 ? "" : place;
+  const place = chosen ?? experiment().presets.findIndex(isHere);
+  byId("presets").value = place < 0 ? "" : `${state.index}.${place}`;
 }
 
 // Changes knobs. `fresh`: all others go back to their defaults.
-function move(changes, { moved = null, isFinal = false, fresh = false } = {}) {
+function move(changes, { moved = null, isFinal = false, fresh = false, preset = null } = {}) {
   const model = pageModel(state.index);
   const wanted = { ...(fresh ? {} : state.setting), ...changes };
   const setting = model.snap(wanted, moved);
@@ -117,14 +126,14 @@ function move(changes, { moved = null, isFinal = false, fresh = false } = {}) {
   if (faults.length) {
     board.show(model, state.setting);
     notice(board.say(faults));
-    status("Not run: the setting has a fault, shown beside its knob.");
+    status("Not run: a setting is invalid; the reason stands beside it.");
     return;
   }
   state.setting = setting;
   board.show(model, setting);
   notice([]);
   showMoved(wanted, setting);
-  markPreset();
+  markPreset(preset);
   run();
   saveView(isFinal);
 }
@@ -167,6 +176,7 @@ function hear(job, message) {
     Object.assign(runs[slot], { outcome: message.outcome, message: message.message, milliseconds: message.milliseconds });
     runs[slot].stages = message.stages.map((stage) => stageShown(stage, runs[slot].factor));
     runs[slot].verdicts = message.verdicts;
+    runs[slot].drift = message.drift;
     if (job === 0) runs.before = null;
     draw();
     report();
@@ -197,7 +207,7 @@ function report() {
 
 // The stage of a run with the words that `render` has typeset for its name.
 function stageShown(stage, factor) {
-  const words = experiment().stages.find((other) => other.name === stage.name);
+  const words = experiment().stages.find((other) => other.name === stage.name && other.meaning === stage.meaning);
   const [detected, formula] = [stage.detected, stage.formula].map((time) => (time === null ? null : time * factor));
   return { shown: { text: stage.name, html: stage.name, runs: null }, meaningHtml: "", ...words, ...stage, detected, formula };
 }
@@ -233,7 +243,9 @@ function draw() {
   byId("x-scale").textContent = `${now.xKind} time`;
   if (runs.own.outcome) {
     stageTable.show(runs.own.stages, runs.other?.outcome ? runs.other.stages : null, clock());
-    claims.show(runs.own.verdicts, state.setting, experiment().stages);
+    const items = conditionsHere();
+    showConditions(items);
+    claims.show(runs.own.verdicts, state.setting, experiment().stages, items);
     for (const map of fieldMaps) map.show(state.setting);
     showConserved();
     showDifference();
@@ -281,17 +293,27 @@ function rescale(chart, kind) {
   saveView();
 }
 
-// Drift of what the dynamics keeps: the largest change, beside the size of the quantity.
+// The paper's conditions, with the words that `render` has typeset.
+function conditionsHere() {
+  const words = experiment().conditionWords;
+  return pageModel(state.index).conditions(state.setting).map((item) => ({ ...item, nameHtml: words[item.name] ?? item.name, whatHtml: words[item.what] ?? item.what }));
+}
+
+function showConditions(items) {
+  byId("conditions").hidden = items.length === 0;
+  byId("conditions-count").textContent = items.length ? conditionCount(items) : "";
+  byId("conditions-rows").replaceChildren(...items.map(conditionRow));
+}
+
+// Drift of what gradient flow conserves, between the first and the last state.
 function showConserved() {
-  const rows = experiment().conserved.flatMap(({ shown, series }) => {
-    const curve = seriesOf(runs.own, series);
-    if (!curve) return [];
-    const drift = curve.reduce((worst, value) => Math.max(worst, Math.abs(value - curve[0])), 0);
-    return [element("tr", {}, element("th", { scope: "row" }, element("span", { html: shown.html })),
-      element("td", { class: "num" }, numberText(curve[0])), element("td", { class: "num" }, numberText(drift, 2)))];
-  });
-  byId("conserved").hidden = rows.length === 0;
-  byId("conserved-rows").replaceChildren(...rows);
+  const { drift } = runs.own;
+  byId("conserved").hidden = !drift;
+  if (!drift) return;
+  byId("conserved-laws").replaceChildren(...drift.laws.map((law) => element("li", { html: experiment().laws[law] ?? law })));
+  const isFlow = pageModel(state.index).unit(state.setting) === "time";
+  const words = isFlow ? "A drift far above the solver's tolerance would show that a run is wrong." : "Descent takes steps of a finite length, and moves them by an amount of the order of its rate.";
+  byId("conserved-drift").textContent = `Largest relative drift in this run: ${numberText(drift.value, 2)}. ${words}`;
 }
 
 // ---- Compare
@@ -323,7 +345,7 @@ function showOpponent() {
   const opponent = opponentOf(state, book);
   byId("unpin").hidden = !opponent;
   byId("opponent").hidden = !opponent;
-  if (opponent) byId("opponent").textContent = `Dashed: ${opponent.label}${state.against.pinned ? ` (${pinnedText(opponent)})` : ", at the same knobs otherwise"}`;
+  if (opponent) byId("opponent").textContent = `Dashed: ${opponent.label}${state.against.pinned ? ` (${pinnedText(opponent)})` : ", other settings equal"}`;
   const pairs = pairsOf(state, book).map((pair) => element("option", { value: pair.n, selected: state.against?.pair === pair.n }, `with ${pair.label}`));
   byId("pairs").replaceChildren(element("option", { value: "" }, "Compare …"), ...pairs);
   byId("pairs").hidden = pairs.length === 0;
@@ -428,7 +450,7 @@ function wire() {
   byId("pin").addEventListener("click", pin);
   byId("unpin").addEventListener("click", unpin);
   byId("pairs").addEventListener("change", ({ target }) => (target.value === "" ? unpin() : compareWith(Number(target.value))));
-  byId("presets").addEventListener("change", ({ target }) => move(experiment().presets[Number(target.value)].setting, { isFinal: true, fresh: true }));
+  byId("presets").addEventListener("change", ({ target }) => openPreset(target.value));
   byId("more").addEventListener("toggle", draw);
   byId("reset").addEventListener("click", () => move({}, { isFinal: true, fresh: true }));
   byId("stop").addEventListener("click", () => {
@@ -444,6 +466,10 @@ function wire() {
     saveView();
   });
   byId("experiment").addEventListener("change", (event) => {
+    if (event.target.value.includes("#")) {
+      location.assign(event.target.value);
+      return;
+    }
     openExperiment(Number(event.target.value));
     move({}, { isFinal: true, fresh: true });
   });

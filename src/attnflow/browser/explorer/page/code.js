@@ -1,4 +1,4 @@
-// The present setting as Python and as a command.
+// The current setting as Python and as a command.
 
 const SEED = "seed";
 

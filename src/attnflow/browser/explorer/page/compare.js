@@ -34,7 +34,7 @@ function factorOf(model, setting, ownModel, ownSetting) {
   return factor > 0 && Number.isFinite(factor) ? factor : 1;
 }
 
-// Pairs that the document offers, and that differ from the present setting.
+// Pairs that the document offers, and that differ from the current setting.
 function pairsOf(state, book) {
   const { compare } = book.experiments[state.index];
   return compare.flatMap((pair, n) => {

@@ -67,7 +67,6 @@ def _experiment(experiment: Json) -> Json:
         "knobs": lambda item: shown(item["label"], item.get("tex")),
         "presets": lambda item: shown(_preset_name(item)),
         "stages": lambda item: shown(item["name"]),
-        "conserved": lambda item: shown(item["label"]),
         "maps": lambda item: shown(item["title"]),
     }
     parts = {
@@ -85,6 +84,18 @@ def _experiment(experiment: Json) -> Json:
             **attention,
             "shown": shown(attention.get("title") or attention["observable"]),
         },
+        "laws": {
+            law: str(html(law))
+            for program in experiment["programs"]
+            for law in (program["drift"] or {"laws": ()})["laws"]
+        },
+        "conditionWords": {
+            text: str(html(text))
+            for variant in experiment["variants"]
+            for item in variant.get("conditions", ())
+            for text in (item["name"], item["what"])
+        },
+        "fixedHtml": str(_fixed(experiment)),
         "aboutHtml": str(_docstring(experiment["about"])),
         "panels": [_panel(panel) for panel in _loss_first(experiment["panels"])],
         "claims": [_claim(claim) for claim in experiment["claims"]],
@@ -129,7 +140,7 @@ def _docstring(text: str) -> Markup:
         if len(words) > 1:
             rows = Markup("").join(Markup("<li>{}</li>").format(w) for w in words[1:])
             typeset += Markup(
-                "<details><summary>Its settings</summary><ul>{}</ul></details>"
+                "<details><summary>All settings</summary><ul>{}</ul></details>"
             ).format(rows)
     return typeset
 
@@ -177,6 +188,17 @@ def _exact(experiment: Json) -> Markup:
         "<thead><tr><th scope='col'>observable</th><th scope='col'>largest relative "
         "difference</th></tr></thead><tbody>{}</tbody></table></div>"
     ).format(agreement["tolerance"], rows)
+
+
+def _fixed(experiment: Json) -> Markup:
+    """Numbers that the page cannot change, and why."""
+    if not experiment["fixed"]:
+        return Markup("")
+    words = ", ".join(f"{f['label']} = {f['value']:.6g}" for f in experiment["fixed"])
+    return Markup(
+        "Not to be moved here: {}. Set-up draws or decomposes arrays by them, which "
+        "this page has for these values alone; in Python, <code>{} name=value</code>."
+    ).format(words, experiment["command"])
 
 
 def _reduced(fields: Json) -> Markup:

@@ -9,12 +9,14 @@ import base64
 import gzip
 import hashlib
 import json
+import re
+from collections.abc import Sequence
 from importlib import resources
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
+from jinja2 import Environment, PackageLoader, StrictUndefined, Template
 from markupsafe import Markup
 
-from attnflow.browser.explorer.page.prepare import Json, prepare
+from attnflow.browser.explorer.page.prepare import Json, html, prepare
 from attnflow.figures.style import DARK, LIGHT, Theme
 
 PLAYER = "player.js"
@@ -34,6 +36,7 @@ SCRIPTS = (
     "transport.js",
     "fieldmap.js",
     "claims.js",
+    "conditions.js",
     "compare.js",
     "downloads.js",
     "runner.js",
@@ -52,19 +55,48 @@ def render(document: Json) -> str:
     player = f"const {names} = (() => {{\n{text}\nreturn {names};\n}})();"
     script = "\n".join([player, *map(_text, SCRIPTS)])
     worker = "\n".join([player, _text("packed.js"), _text("worker.js")])
-    environment = Environment(
-        loader=PackageLoader("attnflow.browser.explorer", "page"),
-        autoescape=True,
-        undefined=StrictUndefined,
-    )
-    return environment.get_template("page.html").render(
+    contents = document.get("book") or [
+        {"id": e["id"], "title": e["title"], "file": ""}
+        for e in document["experiments"]
+    ]
+    return _template("page.html").render(
         book=book,
+        contents=_json(contents),
+        others=_others(document, contents),
         policy=_policy(style, script),
         style=Markup(style),
         script=Markup(script),
         document=_packed(book),
         worker=_json(worker),
     )
+
+
+def render_shelf(shelf: Sequence[Json]) -> str:
+    """A page of links to explorers: of each paper, its experiments."""
+    style = _theme_rules() + _text("style.css")
+    return _template("shelf.html").render(
+        shelf=shelf, style=Markup(style), policy=_policy(style), html=html
+    )
+
+
+def contents_of(page: str) -> list[Json]:
+    """The experiments of a page and of those that belong to it, with their files."""
+    found = re.search(r'id="contents">(.*?)</script>', page, re.S)
+    return json.loads(found[1]) if found else []
+
+
+def _others(document: Json, contents: Sequence[Json]) -> list[Json]:
+    """Experiments that are in other files."""
+    here = {experiment["id"] for experiment in document["experiments"]}
+    return [item for item in contents if item["id"] not in here]
+
+
+def _template(name: str) -> Template:
+    return Environment(
+        loader=PackageLoader("attnflow.browser.explorer", "page"),
+        autoescape=True,
+        undefined=StrictUndefined,
+    ).get_template(name)
 
 
 def _text(name: str, package: str = "attnflow.browser.explorer.page") -> str:
@@ -86,14 +118,13 @@ def _compact(value: object) -> str:
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
 
 
-def _policy(style: str, script: str) -> str:
+def _policy(style: str, script: str = "") -> str:
+    own = f"script-src '{_hash(script)}' 'wasm-unsafe-eval'; worker-src blob:; "
     return "; ".join(
         [
             "default-src 'none'",
-            f"script-src '{_hash(script)}' 'wasm-unsafe-eval'",
-            f"style-src '{_hash(style)}'",
+            f"{own if script else ''}style-src '{_hash(style)}'",
             "img-src data: blob:",
-            "worker-src blob:",
             "base-uri 'none'",
             "form-action 'none'",
         ]

@@ -70,7 +70,7 @@ async function play(request, job, { index, setting }) {
     if (part.done) {
       const took = performance.now() - began;
       const end = { outcome: part.outcome, message: part.message, milliseconds: took };
-      post(request, job, { kind: "end", ...end, stages: model.stageTimes(run), verdicts: model.judge(run) });
+      post(request, job, { kind: "end", ...end, stages: model.stageTimes(run), verdicts: model.judge(run), drift: run.drift });
       return;
     }
     if (performance.now() - paused < BREATH) continue;
