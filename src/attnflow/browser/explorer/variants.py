@@ -235,8 +235,10 @@ def variant_of(
     used = _used(places, outputs)
     module, arrays = _setup(setup, outputs, kept, kernels.setups)
     fixed = {n: getattr(setting, n) for n in lost}
+    everything = frozenset().union(*used.values()) if used else frozenset()
     made = {
         "choices": dict(choices),
+        "used": sorted(everything),
         "stages": stages,
         "setup": _setup_json(kernels, setup, module, arrays, places),
         "grid": _grid_json(kernels.pool, setup),
@@ -245,7 +247,6 @@ def variant_of(
         "pace": None if is_symbol(pace) else pace,
         **said,
     }
-    everything = frozenset().union(*used.values()) if used else frozenset()
     return Variant(choices, setup, made, everything, used)
 
 

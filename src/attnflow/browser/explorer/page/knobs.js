@@ -169,9 +169,12 @@ class Board {
   }
 
   show(model, setting, { keep = false } = {}) {
+    const used = model.variant(setting)?.used;
     for (const [name, knob] of this.knobs) {
       if (!keep) knob.say("");
       knob.show(setting[name], knob.knob.kind === "choice" ? model.options(setting, name) : []);
+      // Momentum, say, is no number of plain descent.
+      knob.node.hidden = knob.knob.kind === "number" && used !== undefined && !used.includes(name);
     }
   }
 
