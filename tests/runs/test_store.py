@@ -127,7 +127,7 @@ def test_runs_outside_the_schema_are_refused(store, run):
 
 @pytest.mark.parametrize("id", ["../elsewhere", "", ".hidden", "a/b"])
 def test_addresses_cannot_leave_the_store(store, id):
-    with pytest.raises(ValueError, match="address"):
+    with pytest.raises(ValueError, match="is not the id of a run"):
         store.has(id)
 
 
