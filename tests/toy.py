@@ -231,7 +231,7 @@ def install(module=None, paper=None):
     chosen = paper or toy_paper()
     sys.modules["attnflow.experiments"] = (module or ToyModule()).as_module()
     sys.modules["attnflow.papers.toy"] = types.SimpleNamespace(PAPER=chosen)  # type: ignore[assignment]
-    sys.modules[DOCUMENT] = types.SimpleNamespace(document=no_document)  # type: ignore[assignment]
+    sys.modules[DOCUMENT] = types.SimpleNamespace(documents=no_document)  # type: ignore[assignment]
     papers.SLUGS = ("toy",)
 
 

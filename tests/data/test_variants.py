@@ -87,7 +87,7 @@ def test_a_prompt_stands_at_no_position():
     assert [data.names[i] for i in np.unique(data.query)] == ["prompt"]
     below = Positions(PromptQuery(MixtureTask())).sequences()
     assert [below.names[i] for i in np.unique(below.query)] == ["prompt"]
-    with pytest.raises(ValueError, match="stand at no position"):
+    with pytest.raises(ValueError, match="have no position"):
         Positions(PromptQuery(MixtureTask()), "product").sequences()
 
 

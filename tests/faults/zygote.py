@@ -75,6 +75,7 @@ class Scratch:
         return {
             "ATTNFLOW_STORE": str(self.store),
             "ATTNFLOW_DATA": str(self.root / "data"),
+            "ATTNFLOW_CACHE": str(self.cache / "attnflow"),
             "XDG_CACHE_HOME": str(self.cache),
             "HOME": str(self.root / "home"),
             "TMPDIR": str(self.work),

@@ -18,6 +18,7 @@ from collections.abc import Mapping
 from functools import singledispatch
 from typing import Protocol, runtime_checkable
 
+import jax
 import numpy as np
 from jaxtyping import Array, PyTree
 from numpy.typing import ArrayLike
@@ -28,6 +29,7 @@ from attnflow.models.forms.prompt import PromptScores, SeenChain
 from attnflow.models.forms.scores import Gram, Transport
 from attnflow.models.forms.values import ChainGram, ChainTransport
 from attnflow.models.forms.weights import ChainWeights, NeuronWeights, ScoreWeights
+from attnflow.training.programs import put
 
 
 @runtime_checkable
@@ -81,8 +83,12 @@ def _(part: PromptScores, before: PyTree, after: PyTree) -> float:
 def _(part: NeuronTransport, before: PyTree, after: PyTree) -> float:
     return max(
         _chain_drift(part.gain, before["factor"], after["factor"]),
-        _chain_drift(part.gain, part.rows(before), part.rows(after)),
+        _chain_drift(part.gain, *(part.rows(_arrays(s)) for s in (before, after))),
     )
+
+
+def _arrays(state: PyTree) -> PyTree:
+    return jax.tree.map(put, state)
 
 
 def _chain_drift(gain: Array, before: PyTree, after: PyTree) -> float:

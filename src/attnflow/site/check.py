@@ -27,12 +27,20 @@ def check_site(site: Path, store: Store) -> Iterator[Finding]:
             continue
         yield from leftovers(directory)
         for record in sorted(directory.glob("*.json")):
-            # Other files of this name are none of ours: a record has a picture.
-            if record.with_suffix(".svg").exists():
+            # Other files of this name are none of ours: a record has a picture, or a
+            # seal where that is lost.
+            if record.with_suffix(".svg").exists() or "seal" in _content(record):
                 alone = [every[directory.name]] if directory != site else every.values()
                 candidates = [p for p in alone if _shows(p, record.stem)]
                 if candidates:
                     yield _finding(candidates, Place(directory, site), record, store)
+
+
+def _content(record: Path) -> dict[str, Any]:
+    """What a record says; empty where it cannot be read."""
+    with suppress(OSError, ValueError, TypeError):
+        return dict(json.loads(record.read_text("utf-8")))
+    return {}
 
 
 def _shows(paper: Paper, id: str) -> bool:
@@ -50,9 +58,7 @@ def _finding(papers: list[Paper], place: Place, record: Path, store: Store) -> F
 
 
 def _draw(papers: list[Paper], place: Place, record: Path, store: Store) -> str:
-    content: dict[str, Any] = {}
-    with suppress(OSError, ValueError):
-        content = dict(json.loads(record.read_text("utf-8")))
+    content = _content(record)
     named = [paper for paper in papers if paper.slug == content.get("paper")]
     if not named and len(papers) > 1:
         return remove(record, "whose exhibit it is cannot be read; reproduce it again")
