@@ -1,10 +1,10 @@
 """Sealed files: what is read is what was written, or an error."""
 
 import multiprocessing
-import time
 import os
 import subprocess
 import sys
+import time
 
 import numpy as np
 import pytest
