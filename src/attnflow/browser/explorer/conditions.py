@@ -69,10 +69,7 @@ def _items(
     except Exception:
         # What cannot be followed is known where the page begins.
         fixed = {name: getattr(setting, name) for name in names}
-        try:
-            return list(paper.conditions(fields)), fixed
-        except Exception:
-            return [], {}
+        return list(paper.conditions(fields)), fixed
     for n, guard in enumerate(log.guards):
         place = {"part": "conditionGuard", "answer": guard.answer}
         put(f"condition guard {n}", guard.symbol, **place)

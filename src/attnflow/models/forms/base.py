@@ -348,7 +348,17 @@ class AbstractForm(eqx.Module):
         return part.refuses(rule) or _whole_refusal(part, rule)
 
 
-class Form(AbstractForm):
+class AbstractTableForm(AbstractForm):
+    """A form whose parts give tables over a basis, at training and test samples."""
+
+    def test_pairs(self, state: State) -> Pairs:
+        """Pair scores and values of every test sample."""
+        if self.test_frame is None:
+            raise no_test_samples()
+        return self.test_frame.pairs(self.tables(state))
+
+
+class Form(AbstractTableForm):
     """A form whose parts give tables over a basis of the tokens' span."""
 
     frame: AbstractFrame
@@ -362,12 +372,6 @@ class Form(AbstractForm):
     def pairs(self, state: State) -> Pairs:
         """Pair scores and values of every sample."""
         return self.frame.pairs(self.tables(state))
-
-    def test_pairs(self, state: State) -> Pairs:
-        """Pair scores and values of every test sample."""
-        if self.test_frame is None:
-            raise no_test_samples()
-        return self.test_frame.pairs(self.tables(state))
 
     def part_forces(
         self, problem: Problem, state: State, data: Sequences

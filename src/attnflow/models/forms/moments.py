@@ -23,10 +23,10 @@ from attnflow.models.forms.base import (
     AbstractFrame,
     AbstractPart,
     AbstractScores,
+    AbstractTableForm,
     Forces,
     Form,
     State,
-    no_test_samples,
 )
 from attnflow.models.problem import Linear, Problem, Squared
 from attnflow.models.problem.base import pair_mass
@@ -36,7 +36,7 @@ from attnflow.models.tables import Pairs, Tables
 LARGEST_RANK = 9
 
 
-class MomentForm(AbstractForm):
+class MomentForm(AbstractTableForm):
     """A form whose forces come from moments of the samples."""
 
     frame: AbstractFrame
@@ -52,12 +52,6 @@ class MomentForm(AbstractForm):
     def pairs(self, state: State) -> Pairs:
         """Pair scores and values of every sample."""
         return self.frame.pairs(self.tables(state))
-
-    def test_pairs(self, state: State) -> Pairs:
-        """Pair scores and values of every test sample."""
-        if self.test_frame is None:
-            raise no_test_samples()
-        return self.test_frame.pairs(self.tables(state))
 
     def forces(
         self,

@@ -9,20 +9,19 @@ import jax.numpy as jnp
 
 from attnflow.data import Sequences
 from attnflow.models.forms.base import (
-    AbstractForm,
     AbstractFrame,
     AbstractPart,
     AbstractScores,
+    AbstractTableForm,
     Forces,
     Form,
     State,
-    no_test_samples,
 )
 from attnflow.models.problem import Problem
 from attnflow.models.tables import Pairs, Tables
 
 
-class SharedForm(AbstractForm):
+class SharedForm(AbstractTableForm):
     """A form whose scores have one block, which all of its `heads` read."""
 
     frame: AbstractFrame
@@ -43,12 +42,6 @@ class SharedForm(AbstractForm):
     def pairs(self, state: State) -> Pairs:
         """Pair scores and values of every sample."""
         return self.frame.pairs(self.tables(state))
-
-    def test_pairs(self, state: State) -> Pairs:
-        """Pair scores and values of every test sample."""
-        if self.test_frame is None:
-            raise no_test_samples()
-        return self.test_frame.pairs(self.tables(state))
 
     def part_forces(
         self, problem: Problem, state: State, data: Sequences

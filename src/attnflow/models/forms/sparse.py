@@ -16,10 +16,10 @@ from attnflow.models.forms.base import (
     AbstractForm,
     AbstractFrame,
     AbstractPart,
+    AbstractTableForm,
     Forces,
     Form,
     State,
-    no_test_samples,
 )
 from attnflow.models.forms.frames import GatherFrame
 from attnflow.models.forms.scores import PairForce, Transport
@@ -30,7 +30,7 @@ ENTRIES_PER_PAIR = 8
 """Entries of a table for each pair that samples see, from which on few are seen."""
 
 
-class SparseForm(AbstractForm):
+class SparseForm(AbstractTableForm):
     """`transport` over tokens of which samples see few pairs."""
 
     # Modules are frozen, so that narrower types are sound.
@@ -45,12 +45,6 @@ class SparseForm(AbstractForm):
     def pairs(self, state: State) -> Pairs:
         """Pair scores and values of every sample, without a table of all scores."""
         return self._pairs(state, *self._seen(state))
-
-    def test_pairs(self, state: State) -> Pairs:
-        """Pair scores and values of every test sample."""
-        if self.test_frame is None:
-            raise no_test_samples()
-        return self.test_frame.pairs(self.tables(state))
 
     def part_forces(
         self, problem: Problem, state: State, data: Sequences
