@@ -14,6 +14,7 @@ from attnflow.browser.explorer.replay import NotOffered, Replay
 from attnflow.browser.lowering import Unsupported
 from attnflow.experiments import Computation, run
 from attnflow.papers.base import SLUGS, paper
+from attnflow.schema.installation import MissingData
 from tests.browser.test_kernels import CASES, ROUNDING, tolerance_of
 from tests.browser.test_player import PLAYER
 
@@ -27,14 +28,16 @@ SIZES = {
     "vit/figure1": {"samples": 4, "embed": 64, "key_width": 32, "value_width": 16},
     "vit/appendix-benign": {"samples": 4, "embed": 64},
     "vit/appendix-harmful": {"samples": 4, "embed": 64},
-    "cooccurrence/theory": {"horizon": 50.0},
+    # At 60 samples the drawn start takes 1.8 MB, more than a page has room for.
+    "cooccurrence/theory": {"horizon": 50.0, "samples": 12, "embed": 39},
     "cooccurrence/flow": {"steps": 1.0},
     "cooccurrence/quotient": {"horizon": 1000.0, "test_samples": 0},
 }
 
 
-# Experiments that train and have no page, by name: any other must have one.
-WITHOUT = ("vit/mnist",)
+# Experiments that train and have no page: images are too many, float32 is not compiled.
+# Any other must have one.
+WITHOUT = ("vit/mnist", "signgd/stack")
 DESCENTS = ("gd", "momentum", "signgd", "adam")
 SLIDERS = {"bias", "learning_rate", "omega", "steps", "value_scale"}
 STAGES = ("t_neuron", "t_consistent", "t_onset", "t_attention", "t_conflict")
@@ -102,7 +105,7 @@ def check(replay, setting):
     # Where a ReLU switches off inside a step, a flow is off by some ten tolerances:
     # of two such flows, Python's is solved far more accurately.
     if fields.get("rtol", 0.0) >= 1e-12:
-        fields |= {n: fields[n] / 1000 for n in {"rtol", "atol"} & fields.keys()}
+        fields |= {n: fields[n] / 100 for n in {"rtol", "atol"} & fields.keys()}
     experiment = recipe.experiment(recipe.with_overrides(fields))
     expected = run(experiment, seeds=(whole["seed"],)).isel(seed=0)
     assert mine.outcome.label == str(expected.outcome.values), setting
@@ -146,6 +149,8 @@ def test_a_page_plays_what_python_runs(name):
         replay = made(name)
     except Unsupported as reason:
         assert name in WITHOUT or not trains(name), reason
+        pytest.skip(str(reason))
+    except MissingData as reason:
         pytest.skip(str(reason))
     json.dumps(replay.document, allow_nan=False)
     check(replay, {"seed": 0})
@@ -197,7 +202,7 @@ STAGED = {
     "cooccurrence/quotient": ({}, {"seed": 0}, 3),
     "mixture/three-stage": ({}, {"omega": 0.2, "bias": 0.4}, 4),
     "vit/theory-benign": ({}, {"values": 0.12}, 1),
-    "signgd/setting-a": ({}, {}, 3),
+    "signgd/setting-a": ({"steps": 800}, {}, 3),
 }
 """Sizes, another setting, and how many stages are to be reached."""
 

@@ -216,7 +216,8 @@ class _Writer:
             setting = smaller
         if pool.size > BUDGET:
             raise Unsupported(
-                f"Its arrays take {pool.size / 1e6:.1f} MB, more than a page may have."
+                f"Its arrays take {pool.size / 1e6:.1f} MB, and a page has room for "
+                f"{BUDGET / 1e6:.2f}: choose smaller sizes ({_sizes(recipe.setting)})."
             )
         return chosen, pool.size
 
@@ -500,6 +501,13 @@ def _smaller(setting: Any) -> Any | None:
         if isinstance(value, int) and least < value < 10**6:
             return replace(setting, **{name: max(least, 2 * value // 5)})
     return None
+
+
+def _sizes(setting: Any) -> str:
+    """Sizes of a setting, as overrides are written."""
+    names = ("samples", "embed")
+    there = {n: v for n in names if isinstance(v := getattr(setting, n, None), int)}
+    return "now " + " ".join(f"{n}={v}" for n, v in there.items())
 
 
 def _key(choices: Mapping[str, Any]) -> str:

@@ -512,7 +512,7 @@ function recordsOf(run, { selector, series }) {
 
 // When a detector sees its event in a run, as `attnflow.claims.stages` has it.
 function detectorTime(run, detector, level) {
-  if (!detector) return { detected: null, note: "no detector" };
+  if (!detector) return { detected: null, note: "not detected in this page" };
   if ("why" in detector) return { detected: null, note: `not detected in this page: ${detector.why}` };
   if ("stageEnd" in detector) {
     const end = run.stageEnds[detector.stageEnd];

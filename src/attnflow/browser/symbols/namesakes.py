@@ -63,9 +63,59 @@ def _wrightomega(x: Any) -> Any:
     return jnp.exp(v)
 
 
+def _mean(x: Any, axis: Any = None, **options: Any) -> Any:
+    """The mean, whose booleans JAX would average in single precision."""
+    x = jnp.asarray(x)
+    return jnp.mean(x.astype(float) if x.dtype == bool else x, axis, **options)
+
+
+def _median(x: Any, axis: Any = None) -> Any:
+    """The median over some axes, by a sorting network: kernels have no `sort`."""
+    x = jnp.asarray(x)
+    axes = range(x.ndim) if axis is None else np.atleast_1d(axis)
+    axes = [int(a) % x.ndim for a in axes]
+    moved = jnp.moveaxis(x, axes, range(x.ndim - len(axes), x.ndim))
+    flat = moved.reshape(*moved.shape[: x.ndim - len(axes)], -1)
+    count = flat.shape[-1]
+    middle = _sorted(flat)[..., (count - 1) // 2 : count // 2 + 1]
+    return jnp.where(jnp.isnan(flat).any(-1), jnp.nan, middle.mean(-1))
+
+
+def _sorted(x: Any) -> Any:
+    """Entries along the last axis in order, by Batcher's bitonic network."""
+    count = x.shape[-1]
+    size = 1 << (count - 1).bit_length()
+    filler = jnp.full((*x.shape[:-1], size - count), jnp.inf)
+    x = jnp.concatenate([x, filler], -1)
+    length = 2
+    while length <= size:
+        # Two ordered halves, one of them read backwards, then ever shorter steps.
+        x = _exchanged(x, length // 2, flip=True)
+        step = length // 4
+        while step:
+            x = _exchanged(x, step, flip=False)
+            step //= 2
+        length *= 2
+    return x[..., :count]
+
+
+def _exchanged(x: Any, step: int, *, flip: bool) -> Any:
+    """Pairs of entries `step` apart, or mirrored, the smaller one first."""
+    pairs = x.reshape(*x.shape[:-1], -1, 2, step)
+    first, second = pairs[..., 0, :], pairs[..., 1, :]
+    if flip:
+        second = second[..., ::-1]
+    low, high = jnp.minimum(first, second), jnp.maximum(first, second)
+    if flip:
+        high = high[..., ::-1]
+    return jnp.stack([low, high], -2).reshape(x.shape)
+
+
 SPECIAL: dict[str, Callable[..., Any]] = {
     "bincount": _bincount,
     "arcsinh": _arcsinh,
+    "mean": _mean,
+    "median": _median,
     "wrightomega": _wrightomega,
     "real": lambda x: x,
 }
