@@ -14,9 +14,8 @@ every finite number.
 """
 
 import math
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Annotated, Any, Literal, TypeAlias, TypeVar
+from typing import Annotated, Literal, TypeAlias, TypeVar
 
 # Apart from the rules themselves, which import JAX: settings are read without it.
 RuleName = Literal[
@@ -166,17 +165,3 @@ TRAINING = (
     *("key_rate", "query_rate", "rules"),
 )
 """Fields of `Optimised` that make another training of it than a paper's own."""
-
-
-def steps_per_time(setting: Mapping[str, Any]) -> float | None:
-    """Steps of a setting per unit of gradient-flow time.
-
-    `None` where training does not follow the flow: another rule, a schedule, batches,
-    weight decay, clipping, or rates of single parts.
-    """
-    unlike = ("batch", *(name for name in TRAINING if name not in ("rule", "schedule")))
-    if setting.get("schedule", "constant") != "constant" or any(
-        setting.get(name) for name in unlike
-    ):
-        return None
-    return {"flow": 1.0, "gd": 1 / setting["learning_rate"]}.get(setting["rule"])

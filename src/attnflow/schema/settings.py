@@ -21,6 +21,7 @@ from attnflow.schema.fields import (
     LONGEST,
     PARTS,
     TRACED,
+    TRAINING,
     WEIGHTS,
     Joined,
     Length,
@@ -395,6 +396,20 @@ def look_up(kind: str, name: str, table: Mapping[str, T]) -> T:
     if not isinstance(cast("object", name), str) or name not in table:
         raise unknown(kind, name, table)
     return table[name]
+
+
+def steps_per_time(setting: Mapping[str, Any]) -> float | None:
+    """Steps of a setting per unit of gradient-flow time.
+
+    `None` where training does not follow the flow: another rule, a schedule, batches,
+    weight decay, clipping, or rates of single parts.
+    """
+    unlike = ("batch", *(name for name in TRAINING if name not in ("rule", "schedule")))
+    if setting.get("schedule", "constant") != "constant" or any(
+        setting.get(name) for name in unlike
+    ):
+        return None
+    return {"flow": 1.0, "gd": 1 / setting["learning_rate"]}.get(setting["rule"])
 
 
 def address(

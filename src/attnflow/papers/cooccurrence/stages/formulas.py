@@ -5,7 +5,7 @@ import numpy as np
 from attnflow.claims.statistics import HardMargin, hard_margin
 from attnflow.papers.cooccurrence.readings import Scales, scales
 from attnflow.papers.cooccurrence.settings import Fields
-from attnflow.schema.fields import steps_per_time
+from attnflow.schema.settings import steps_per_time
 
 END_OF_PHASE_ONE = 20.0
 """C_T1: phase 1 ends at b0·t = 20, after T1 of every run that we saw (9 to 10)."""

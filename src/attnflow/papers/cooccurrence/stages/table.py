@@ -11,8 +11,8 @@ from attnflow.claims import look
 from attnflow.claims.stages import Event, Stage, StageRow
 from attnflow.papers.cooccurrence.stages import events, formulas
 from attnflow.schema.dims import TIME
-from attnflow.schema.fields import steps_per_time
 from attnflow.schema.installation import xr
+from attnflow.schema.settings import steps_per_time
 
 NOT_SMALL = 0.1
 """Ratio of |a|² σ0² m to b0 from which on the clock gets a caveat."""

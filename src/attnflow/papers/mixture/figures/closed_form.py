@@ -12,8 +12,8 @@ from attnflow.papers.mixture import formulas
 from attnflow.papers.mixture.figures.courses import ALIGNMENT, DASHED, INFINITE
 from attnflow.papers.mixture.stages import main_score_reaches, stage_table
 from attnflow.schema.declarations import Evidence, Exhibit, Request
-from attnflow.schema.fields import steps_per_time
 from attnflow.schema.installation import xr
+from attnflow.schema.settings import steps_per_time
 
 TOKENS = {"v1": "class", "c1": "group"}
 """Tokens, and the kind of each, which gives its colour."""

@@ -14,8 +14,8 @@ from attnflow.figures.exhibits.ladder import slope
 from attnflow.papers.mixture.figures.courses import LAST, algorithm
 from attnflow.papers.mixture.stages import convergence_margins
 from attnflow.schema.declarations import Evidence, Exhibit
-from attnflow.schema.fields import steps_per_time
 from attnflow.schema.installation import xr
+from attnflow.schema.settings import steps_per_time
 
 EPSILONS = 10.0 ** (-np.arange(6, 17) / 4)
 assert EPSILONS[-1] > LAST

@@ -13,8 +13,8 @@ from attnflow.figures.exhibits import Curve, Curves, Panels, Tables
 from attnflow.papers.mixture import formulas
 from attnflow.papers.mixture.figures.courses import DASHED, algorithm, line
 from attnflow.schema.declarations import Evidence, Exhibit
-from attnflow.schema.fields import steps_per_time
 from attnflow.schema.installation import xr
+from attnflow.schema.settings import steps_per_time
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -22,8 +22,8 @@ from attnflow.papers.mixture.formulas import alignment_time, stage_one_time
 from attnflow.papers.mixture.settings import Setting
 from attnflow.schema.declarations import FormulaTime
 from attnflow.schema.dims import SEED, STAGE, TIME
-from attnflow.schema.fields import steps_per_time
 from attnflow.schema.installation import xr
+from attnflow.schema.settings import steps_per_time
 
 ALIGNED, ONSET, GROWN = 0.25, 0.1, 0.5
 """Levels of the neurons' alignment, and of the main and the largest score."""

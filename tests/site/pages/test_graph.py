@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from attnflow.site.pages.layers import depth, layered, without_implied
+from attnflow.site.pages.graph import depth, layered, without_implied
 
 
 def arranged(uses):
