@@ -12,7 +12,7 @@ import pytest
 from attnflow import cli
 from attnflow.cli import machine
 from attnflow.cli.machine import VARIABLES
-from attnflow.runs.workers import ONE_THREAD
+from attnflow.runs.workers import ENVIRONMENT
 from attnflow.schema.installation import MissingData
 
 
@@ -99,7 +99,7 @@ def test_every_variable_that_the_code_reads_is_listed():
         for text in texts
         for name in re.findall(r"environ(?:\.get|\.setdefault)?[\[(]\"(\w+)\"", text)
     }
-    threads = set(ONE_THREAD)
+    threads = set(ENVIRONMENT)
     # pytest's own, in the fixtures that other packages use.
     assert names | threads <= {*VARIABLES, "PYTEST_XDIST_WORKER"}
     assert {"XDG_CACHE_HOME", "ATTNFLOW_CACHE"} <= names

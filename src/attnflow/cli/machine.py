@@ -37,6 +37,8 @@ VARIABLES = {
     "OMP_NUM_THREADS": "threads; without it workers get one",
     "OPENBLAS_NUM_THREADS": "threads; without it workers get one",
     "MKL_NUM_THREADS": "threads; without it workers get one",
+    "MALLOC_MMAP_THRESHOLD_": "bytes of arrays that are returned at once; workers: 10⁶",
+    "MALLOC_ARENA_MAX": "heaps of the C library; without it workers get one",
     "EQX_ON_ERROR": "checks inside of compiled flows, which the program turns off",
 }
 """Environment variables that attnflow reads, and what each of them decides."""
