@@ -4,12 +4,13 @@ import base64
 import json
 import shutil
 import subprocess
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from attnflow.browser.explorer.document import document
+from attnflow.browser.explorer.document import document, documents
 from attnflow.browser.explorer.replay import NotOffered, Replay
 from attnflow.browser.lowering import Unsupported
 from attnflow.experiments import Computation, run
@@ -166,6 +167,18 @@ def test_a_page_plays_what_python_runs(name):
         if played == 3:
             break
     assert played == 3
+
+
+def test_an_experiment_without_its_data_is_left_out(monkeypatch, tmp_path):
+    """The others have their page, which names no directory of this machine."""
+    monkeypatch.setenv("ATTNFLOW_DATA", str(tmp_path))
+    whole = paper("scansnap")
+    few = [r for r in whole.recipes if r.id in ("wikitext", "figure3-c")]
+    (part,) = documents(replace(whole, recipes=few), most=1)
+    assert [e["id"] for e in part["experiments"]] == ["figure3-c"]
+    (missing,) = part["missing"]
+    assert missing["id"] == "wikitext" and "data" in missing["why"]
+    assert str(tmp_path) not in json.dumps(part)
 
 
 def by_node(replay, settings, tmp_path):

@@ -27,6 +27,7 @@ from attnflow.experiments.record import Computation, Experiment
 from attnflow.observables import find
 from attnflow.papers.base import Paper
 from attnflow.schema.declarations import Recipe, Request
+from attnflow.schema.installation import MissingData
 from attnflow.schema.settings import Value, plain
 
 Json = dict[str, Any]
@@ -34,6 +35,7 @@ VERSION = 1
 SEEDS = (0, 1, 2)
 HALVINGS = 12
 """With which the end of a slider is found."""
+NO_DATA = "Its data set was not there when this page was made."
 BUDGET = 640_000
 """Bytes of modules and arrays in a document: with the page, below 1 MB."""
 ROOM = 560_000
@@ -96,8 +98,10 @@ def _books(paper: Paper) -> "tuple[list[_Book], list[Json]]":
     for recipe in paper.recipes:
         try:
             writer = _Writer(paper, recipe, compiled)
-        except Unsupported as error:
-            missing.append({"id": recipe.id, "title": recipe.title, "why": str(error)})
+        except (Unsupported, MissingData) as error:
+            # What is said of missing data names directories of this machine.
+            why = str(error) if isinstance(error, Unsupported) else NO_DATA
+            missing.append({"id": recipe.id, "title": recipe.title, "why": why})
             continue
         book = next((b for b in books if b.has_room(writer)), None)
         if book is None:
