@@ -203,14 +203,15 @@ BALANCING = Exhibit(
     kind="figure",
     title="Automatic balancing ends at the dual variables of a hard-margin classifier",
     caption=(
-        "The noise-free flow, up to symmetry. Lemmas 4.4 and 4.5 keep the logistic "
-        "weights of the types in proportions of order 1. With attention near uniform, "
-        "outputs are linear in the counts of tokens, so that the readout tends to the "
-        "hard-margin classifier of these counts, and the weights to its dual variables "
-        "(dotted levels): 7 : 5 : 5 : 0 for many samples, hence R = 3/2 and b·t·Loss = "
-        "17. Samples with neither target have three times the margin: they are not "
-        "support vectors, and their loss falls as t⁻³. Fillers, which are memorised, "
-        "shift the limits where n is small."
+        "Shares of the four types of samples in the gradient, in the noise-free flow "
+        "reduced by symmetry. Lemmas 4.4 and 4.5 say that the logistic weights of "
+        "the types stay in proportions of order 1. With attention near uniform, "
+        "outputs are linear in the counts of tokens, so that the readout tends to "
+        "the hard-margin classifier of these counts, and the weights to its dual "
+        "variables (dotted levels): 7 : 5 : 5 : 0 for many samples, hence R = 3/2 "
+        "and b·t·Loss = 17. Samples with neither target have three times the margin: "
+        "they are not support vectors, and their loss falls as t⁻³. Fillers, which "
+        "are memorised, shift the limits where n is small."
     ),
     needs={
         **{run: runs.noise_free(samples) for samples, run in RUNS.items()},

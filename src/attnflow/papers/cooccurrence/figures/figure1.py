@@ -160,11 +160,12 @@ FIGURE1A = Exhibit(
     kind="figure",
     title="Figure 1a: attention scores between targets and common token",
     caption=(
-        "Gradient descent at the sizes of Appendix A; a curve is named by its key, "
-        "then its query. Scores are flat while samples are being learned (Phase 1); "
-        "then the scores between the two targets rise, and those of the common token's "
-        "key with the targets' queries fall, for the rest of training. Phases are "
-        "those of the seed in bold; other seeds are faint."
+        "Attention scores over epochs of gradient descent at the sizes of Appendix "
+        "A; a curve is named by its key, then its query. Scores are flat while "
+        "samples are being learned (Phase 1); then the scores between the two "
+        "targets rise, and those of the common token's key with the targets' queries "
+        "fall, for the rest of training. Phases are those of the seed in bold; other "
+        "seeds are faint."
     ),
     needs={"run": runs.EXPERIMENT},
     shows=Panels((SCORES,), size=(7.6, 4.2)),
@@ -177,11 +178,12 @@ FIGURE1B = Exhibit(
     kind="figure",
     title="Figure 1b: loss of all samples and of the four types",
     caption=(
-        "The same runs. The readout of the targets grows first, which helps samples "
-        "with both and hurts those with one of them: their loss rises until the "
-        "readout of the common token, which every sample holds, has fallen far enough. "
-        "At the end of Phase 1 all samples are classified correctly; in Phase 2 all "
-        "losses fall, fastest that of samples with neither target."
+        "Losses over epochs in the runs of Figure 1a. The readout of the targets "
+        "grows first, which helps samples with both and hurts those with one of "
+        "them: their loss rises until the readout of the common token, which every "
+        "sample contains, has fallen far enough. At the end of Phase 1 all samples "
+        "are classified correctly; in Phase 2 all losses fall, fastest that of "
+        "samples with neither target."
     ),
     needs={"run": runs.EXPERIMENT},
     shows=Panels(

@@ -341,17 +341,18 @@ FROZEN_ATTENTION = Exhibit(
     kind="figure",
     title="Does attention matter? Trained against frozen attention",
     caption=(
-        "The paper says that attention and the linear layer jointly enlarge the margin."
-        " Here W_K and W_Q are trained, or frozen at their initial values. In Figure "
-        "1's setting (first panel, three seeds; gradient flow, followed far beyond the "
-        "paper's 30,000 epochs) the two losses can hardly be told apart: freezing "
-        "costs 1.4% of the loss at epoch 30,000, and 10% only after some 4·10^10 "
-        "epochs, at losses of 10^-9. With the theory's scales and without noise, what "
-        "it costs grows only like log t and falls with m: at b0·t = 10^100 it is below "
-        "0.1% at the experiment's own width. It falls with L too, like a high power, "
-        "and rises with n, but not without end (panels d and e). Last panel: the "
-        "squared gradient by W_K and W_Q over the whole squared gradient, which is "
-        "attention's share of −dLoss/dt."
+        "Training loss with W_K and W_Q trained, and frozen at their initial values; "
+        "the paper says that attention and the linear layer jointly enlarge the "
+        "margin. In Figure 1's setting (first panel, three seeds; gradient flow, "
+        "followed far beyond the paper's 30,000 epochs) the two losses can hardly be "
+        "told apart: freezing raises the loss by 1.4% at epoch 30,000, and by 10% "
+        "only after some 4·10^10 epochs, at losses of 10^-9. With the theory's "
+        "scales and without noise, the cost of freezing grows only like log t and "
+        "falls with m: at b0·t = 10^100 it is below 0.1% at the experiment's own "
+        "width. It also falls with L, like a high power, and rises with n, but stays "
+        "bounded (panels d and e). Last panel: the squared gradient with respect to "
+        "W_K and W_Q divided by the whole squared gradient, which is attention's "
+        "share of −dLoss/dt."
     ),
     needs=NEEDS,
     shows=PANELS,

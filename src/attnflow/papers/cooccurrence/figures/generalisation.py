@@ -210,14 +210,16 @@ TEST_LOSS = Exhibit(
     kind="figure",
     title="The test loss follows the training loss where samples are many",
     caption=(
-        "Theorem 3.3 says that both are small after training if n is at least of order "
-        "L². The noise-free flow, up to symmetry, in which n is any number; dots are "
-        "expectations over all fresh samples, crosses means over 12 000 random ones. "
-        "With few samples their fillers are memorised, and a test sample whose fillers "
-        "were seen with the other label stays misclassified. From n* on (dashed) there "
-        "is no such sample, by the hard-margin classifier of token counts: then the "
-        "test loss falls as well, and for still larger n it follows the training loss. "
-        "n* grows like L; dotted is L²."
+        "Test and training loss over time, and the test loss against the number of "
+        "samples n, in the noise-free flow reduced by symmetry, where n can be any "
+        "real number; Theorem 3.3 says that both losses are small after training if "
+        "n is at least of order L². Dots are expectations over all fresh samples, "
+        "crosses means over 12 000 random ones. With few samples their fillers are "
+        "memorised, and a test sample whose fillers were seen with the other label "
+        "stays misclassified. From n* on (dashed) there is no such sample, by the "
+        "hard-margin classifier of token counts: then the test loss falls as well, "
+        "and for still larger n it follows the training loss. n* grows like L; "
+        "dotted is L²."
     ),
     needs={
         **{name(n, length): _request(n, length) for length in LENGTHS for n in SAMPLES},

@@ -232,13 +232,14 @@ LEARNING_RATE = Exhibit(
     kind="figure",
     title="Descent follows the flow up to 2/λ at the flow's sharpest point",
     caption=(
-        "The experiment with other learning rates, five seeds each, in three readings "
-        "of its initialisation, and the gradient flow of the same weights. λ is the "
-        "largest Gauss–Newton curvature at the actual outputs. Left: it grows in the "
-        "reading of Figure 1, where the readout gain grows, and in the last one, whose "
-        "initial outputs are far from 0, so that 2/λ at initialisation is too "
-        "optimistic. Right: below 2/λ along the flow descent stays close to it, above "
-        "it does not. Arrows: the paper's rate 0.01 in each reading."
+        "Sharpness along the flow, and distance of gradient descent from the flow, "
+        "for several learning rates, five seeds each, in three readings of the "
+        "paper's initialisation. λ is the largest eigenvalue of the Gauss–Newton "
+        "matrix at the actual outputs. Left: λ grows in the reading that matches "
+        "Figure 1, where the readout gain grows, and in the last one, whose initial "
+        "outputs are far from 0; so 2/λ at initialisation is too optimistic. Right: "
+        "at learning rates below 2/λ along the flow, descent stays close to the "
+        "flow, and above it does not. Arrows: the paper's rate 0.01 in each reading."
     ),
     needs={
         **{

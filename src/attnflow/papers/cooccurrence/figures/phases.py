@@ -166,14 +166,15 @@ PHASES = Exhibit(
     kind="figure",
     title="When the phases end, over widths from 512 to 131 072",
     caption=(
-        "Gradient flow under the theory's assumptions, three seeds for each width. "
-        "T_{1/2}: from then on the readout of the common token moves faster than those "
-        "of the targets. T1: all samples are correct for good, and Phase 1 (dark) "
-        "ends. T_sig: they would be correct without their fillers, which are memorised "
-        "first. T*: the loss is 1/m, and Phase 2 (pale) ends. T1 is Θ(1/m), constant "
-        "on this clock; it is later with noise than without, since initial readouts do "
-        "not vanish with the width. The formula for T* is b·t·Loss = |w*|² with b = "
-        "b(0), which b exceeds at small widths."
+        "End times of the phases against width, for gradient flow under the theory's "
+        "assumptions, three seeds for each width. T_{1/2}: from then on the readout "
+        "of the common token moves faster than those of the targets. T1: all samples "
+        "are correct for good, and Phase 1 (dark) ends. T_sig: they would be correct "
+        "even without their fillers, which are memorised first. T*: the loss is 1/m, "
+        "and Phase 2 (pale) ends. T1 is Θ(1/m), constant on this clock; it is later "
+        "with noise than without, since initial readouts do not vanish with the "
+        "width. The formula for T* is b·t·Loss = |w*|² with b = b(0), which b "
+        "exceeds at small widths."
     ),
     needs={
         **{f"m = {width}": runs.theory(width) for width in WIDTHS},

@@ -84,12 +84,12 @@ STAGE1 = Exhibit(
     kind="figure",
     title="Stage 1 in closed form",
     caption=(
-        "Alignments of the positive head's neuron (coloured) and their closed form "
-        "(dashed). Until T_half = b + (e^{2b} − 1)/2 all ReLUs are active and only "
-        "class tokens are learned; afterwards u = w_c + 2 w_v + b obeys "
-        "u' = (5/8)/(1 + e^u), which the Wright omega function solves. Right: "
-        "the same curve for simultaneous training, where it holds until attention "
-        "moves."
+        "Alignment of the positive head's neuron with class and group tokens over "
+        "time (coloured), and its closed form (dashed). Until T_half = b + (e^{2b} − "
+        "1)/2 all ReLUs are active and only class tokens are learned; afterwards u = "
+        "w_c + 2 w_v + b obeys u' = (5/8)/(1 + e^u), which the Wright omega function "
+        "solves. Right: the same curve for simultaneous training, where it holds "
+        "until attention moves."
     ),
     needs={
         "alone": Request("stage1", {"record": ("value",)}, seeds=1),

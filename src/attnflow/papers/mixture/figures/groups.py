@@ -184,8 +184,9 @@ def _exhibit(
     more: str = "",
 ) -> Exhibit:
     caption = (
-        f"Simultaneous training with {groups} groups. Curves are medians over groups "
-        "and three seeds, bands the range over both. Training has the same stages as "
+        f"Losses, neuron alignments and scores with {groups} groups, all weights "
+        "trained together. Curves are medians over groups and three seeds, bands the "
+        "range over both. Training has the same stages as "
         "with two groups, and takes longer. Scores of a group token with class tokens "
         "of other groups are no longer as large as with that of its own group; "
         "instead, the scores of a group token sum to about zero (dashed: the score "

@@ -66,9 +66,10 @@ FIGURE1C = Exhibit(
     kind="figure",
     title="Figure 1c: main attention scores of the positive head",
     caption=(
-        "The same runs; labels give the key, then the query. Attention is learned "
-        "last: query v1 is attracted by the key of its own group and repelled by that "
-        "of the other one. The other twelve scores are in grey."
+        "Attention scores in the runs of Figure 1a; labels give the key, then the "
+        "query. Attention is learned last: query v1 is attracted by the key of its "
+        "own group and repelled by that of the other one. The other twelve scores "
+        "are in grey."
     ),
     needs={"run": FINITE},
     shows=Panels((SCORES,), size=(7.2, 3.9)),
@@ -110,8 +111,8 @@ FIGURE4 = Exhibit(
     kind="figure",
     title="Figure 4: all scores of the positive head",
     caption=(
-        "The runs of Figure 1. Of the sixteen scores four grow large: those of a group "
-        "token as key and a class token as query."
+        "All sixteen attention scores of the positive head, in the runs of Figure 1. "
+        "Four grow large: those with a group token as key and a class token as query."
     ),
     needs={"run": FINITE},
     shows=Panels((SCORES,)),

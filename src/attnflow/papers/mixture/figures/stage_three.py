@@ -109,10 +109,11 @@ STAGE3 = Exhibit(
     kind="figure",
     title="Stage 3 lasts 1/(γ²ε)",
     caption=(
-        "Theorem 4.1 says that stage 3 of Algorithm 1 takes O(1/ε). With attention "
-        "fixed the neurons solve a separable logistic regression, whose loss falls as "
-        "1/(γ²t) with γ the margin of the attention features. That margin, taken at "
-        "T2, predicts the factor without any fit."
+        "Duration of stage 3 against the target loss ε; Theorem 4.1 says that stage "
+        "3 of Algorithm 1 takes O(1/ε). With attention fixed, the neurons solve a "
+        "separable logistic regression, whose loss falls as 1/(γ²t) with γ the "
+        "margin of the attention features. That margin, taken at T2, predicts the "
+        "factor without any fit."
     ),
     needs={"run": algorithm(0.1, QUICK)},
     shows=PANELS,

@@ -91,12 +91,14 @@ FIGURE3 = Exhibit(
     kind="figure",
     title="Figure 3: growth of the dominant token, by η_Y, in C, Q and J",
     caption=(
-        "K = 10, M = 1000, η_Z = 0.5; dots mark t0 = 2(1 + ω1)K ln M/η_Y. Left, system "
-        "C: the bound exp(2B) of the scalar model. Middle, system Q: the growth factor "
-        "χ under the quasi-static decoder, with time in samples. Right, system J: the "
-        "same where both tables follow the true gradient. Claimed: a smaller η_Y snaps "
-        "later and grows more. C and Q show that. In J, what training does, growth is "
-        "tiny, goes on past t0, and the order of the curves is reversed. Scales differ."
+        "Growth of the dominant token over time, for several η_Y; K = 10, M = 1000, "
+        "η_Z = 0.5, and dots mark t0 = 2(1 + ω1)K ln M/η_Y. Left, system C: the "
+        "bound exp(2B) of the scalar model. Middle, system Q: the growth factor χ "
+        "under the quasi-static decoder, with time in samples. Right, system J: the "
+        "same when both tables follow the true gradient. Claimed: with a smaller η_Y "
+        "attention snaps later and grows more. C and Q show that. In J, which is "
+        "actual training, growth is tiny and continues past t0, and the order of the "
+        "curves is reversed. Scales differ."
     ),
     needs={
         name: request(rate)

@@ -112,11 +112,11 @@ FIGURE8 = Exhibit(
     kind="figure",
     title="Figure 8: the decoder's h* by steps and h by flow",
     caption=(
-        "The decoder alone with decorrelated features, which systems Q and C are built "
-        "on (no attention is trained, so that this is neither of them, nor J). Left: "
-        "h* after each visit to a class (steps) and the closed form h of the flow "
-        "(smooth), times M. Middle and right: their distance in units of η_Y/M. Lemma "
-        "7 bounds it by 2; the largest is 1/(2e) for small η_Y."
+        "h* and h of the decoder alone, with decorrelated features, on which systems "
+        "Q and C are built (no attention is trained, so that this is neither of "
+        "them, nor J). Left: h* after each visit to a class (steps) and the closed "
+        "form h of the flow (smooth), times M. Middle and right: their distance in "
+        "units of η_Y/M. Lemma 7 bounds it by 2; the largest is 1/(2e) for small η_Y."
     ),
     needs={"heights": Request("figure8", seeds=1)},
     shows=Panels((HEIGHTS, *map(_gaps, Heights().vocabularies)), size=(14.0, 4.2)),

@@ -85,11 +85,12 @@ FIGURE9 = Exhibit(
     kind="figure",
     title="Figure 9: B(t) at a fixed ratio of learning rates",
     caption=(
-        "System C, the scalar model, K = 10, M = 1000, η_Y = η_Z. Left: B(t0) is the "
-        "same for all rates, and larger rates are ahead later. Right: over η_Y t/K all "
-        "are one curve, each ending (dot) where its time ends, so that a larger rate "
-        "at a fixed ratio amounts to a later time. Dashed: ¼ ln(1 + 4Γ/C0), "
-        "the printed closed form with the constant that makes it begin at zero."
+        "B(t) in system C, the scalar model, at K = 10, M = 1000, η_Y = η_Z. Left: "
+        "B(t0) is the same for all rates, and larger rates are ahead later. Right: "
+        "over η_Y t/K all are one curve, each ending (dot) where its time ends, so "
+        "that a larger rate at a fixed ratio amounts to a later time. Dashed: ¼ ln(1 "
+        "+ 4Γ/C0), the printed closed form with the constant that makes it begin at "
+        "zero."
     ),
     needs={
         name: Request("figure9", {"score_rate": rate, "value_rate": rate}, 1)

@@ -140,12 +140,13 @@ SCALING = Exhibit(
     kind="figure",
     title="From a thousand tokens to a billion: when attention snaps",
     caption=(
-        "System J in Figure 3's geometry (K = 10, one common token), η_Y = 10 η_Z, "
-        "gradient flow to t = 1e6. Left: how fast the dominant token's score moves, "
-        "over its largest speed. Middle: when that is, beside the closed form for the "
-        "peak of γ and the paper's t0' and t0 (dashed): it grows as K ln M/η_Y. Right: "
-        "wall time of the flow. Tokens that are equivalent in the data and at "
-        "initialisation share a row, so that no array grows with M."
+        "When attention snaps, against the size M of the vocabulary: system J in "
+        "Figure 3's geometry (K = 10, one common token), η_Y = 10 η_Z, gradient flow "
+        "to t = 1e6. Left: speed of the dominant token's score, divided by its "
+        "largest speed. Middle: the time of the largest speed, with the closed form "
+        "for the peak of γ and the paper's t0' and t0 (dashed): it grows as K ln "
+        "M/η_Y. Right: wall time of the flow. Tokens that are equivalent in the data "
+        "and at initialisation share a row, so that no array grows with M."
     ),
     needs={
         name: joint(1.0, vocabulary=int(M), score_rate=0.1, until=1e6)

@@ -77,13 +77,15 @@ SYSTEMS_FIGURE = Exhibit(
     kind="figure",
     title="J, Q and C on one axis: how far the common token's score falls",
     caption=(
-        "System J is the true gradient of both tables, system Q attention under the "
-        "quasi-static decoder, system C the scalar model with C0 = ρ0⁴/K; gradient "
-        "flow on long sequences from zero, K = 10 classes with one common token. From "
-        "t0 on C is a fair model of Q. Both differ from J from the start, and not only "
-        "from t0 on: what couples classes in J is how much the decoder confuses them, "
-        "1/M each at the start, and in Q the inverse of the features' Gram matrix. A "
-        "larger η_Y/η_Z (middle) or a smaller vocabulary (right) brings J nearer."
+        "How far the common token's score falls in three systems. System J is the "
+        "true gradient of both tables, system Q attention under the quasi-static "
+        "decoder, system C the scalar model with C0 = ρ0⁴/K; gradient flow on long "
+        "sequences from zero tables, K = 10 classes with one common token. From t0 "
+        "on C is a fair model of Q. Both differ from J from the start, and not only "
+        "from t0 on: what couples classes in J is how much the decoder confuses "
+        "them, 1/M each at the start, and in Q the inverse of the features' Gram "
+        "matrix. A larger η_Y/η_Z (middle) or a smaller vocabulary (right) brings J "
+        "nearer."
     ),
     needs={
         f"{letter}, {run}": request(rate, **others)

@@ -199,12 +199,13 @@ TRAINING_MAP = Exhibit(
     kind="figure",
     title="Training (J) against the theory's system (Q), over η_Y/η_Z and time",
     caption=(
-        "Gradient flow of identical classes from zero. Upper row: the common token's "
-        "score in training, system J, over that in the quasi-static system Q, which "
-        "Theorems 1 to 3 are about. Where Assumption 2 is met it is 10⁻⁵ to 2·10⁻⁴ of "
-        "it, at every ratio and up to η_Y t/K = 10⁸: the assumption makes classes "
-        "nearly orthogonal and the vocabulary large, and then the decoder hardly "
-        "confuses classes, which is what moves attention in training. Under strong "
+        "Training compared with the theory's system, by gradient flow of identical "
+        "classes from zero tables. Upper row: the common token's score in training, "
+        "system J, divided by that in the quasi-static system Q, which Theorems 1 to "
+        "3 are about. Where Assumption 2 is met this ratio is 10⁻⁵ to 2·10⁻⁴, at "
+        "every η_Y/η_Z and up to η_Y t/K = 10⁸: the assumption makes classes nearly "
+        "orthogonal and the vocabulary large, and then the decoder hardly confuses "
+        "classes, which is what moves attention in training. Under strong "
         "correlation, where the assumption is not met, training comes near the "
         "theory's system at late times, and beyond it in Syn-Small's geometry. Lower "
         "row: the coupling of classes with features fixed, the limit of a large "

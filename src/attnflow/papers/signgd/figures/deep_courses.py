@@ -212,13 +212,14 @@ CHECKS_WITHOUT: Predicates = {
     ),
 }
 _CAPTION = (
-    f"Setting (a) at d = {EMBED}, seed 0, SignGD at a learning rate at which events "
-    "keep the steps of d = 2000 (the paper's size: attnflow run signgd/stack "
-    "steps=2000 every=10). The paper does not define its blocks: each reading is "
-    "reported and not judged. Top: one neuron of the first layer, by the reading "
+    "Signs, attention and updates of the first layer over training, for five readings "
+    "of the blocks, which the paper does not define; readings are reported and not "
+    f"judged. Setting (a) at d = {EMBED}, seed 0, SignGD at a learning rate at which "
+    "events occur at the same steps as at d = 2000 (the paper's size: attnflow run "
+    "signgd/stack steps=2000 every=10). Top: one neuron, with the reading "
     "`{nearest}`, which is closest to the paper; dotted: the same reading by plain "
     "autograd in float32. In all other curves gradients do not underflow with the "
-    "loss; mean |update| is η times the fraction of weights with a sign. "
+    "loss; mean |update| is η times the fraction of weights with a non-zero sign. "
 )
 
 

@@ -151,14 +151,15 @@ LATTICE_FIGURE = Exhibit(
     kind="figure",
     title="Disjoint supports of a million coordinates",
     caption=(
-        "SignGD where the theory applies: supports are disjoint, so that only the "
-        "norms of the noise matter, s = 10⁶, n = 9, m_k = 20, σ_0 = 1e-8, and the "
-        "formulas' times are in the printed order. Ten seeds; neuron 0 of seed 0, "
-        "medians, and each seed as a dot (grey: with a pair that oscillates for ever). "
-        "Time is in units of T4⁻ with the constant of its proof. Keys turn at 1, "
-        "queries at 2, when the keys are back at zero, and all signs agree at 4, when "
-        "the queries are back at zero: all lines have the same slope. Steps grow with "
-        "time; the run takes ten thousand of them for any s. " + runs.ATTENTION
+        "One neuron, attention and detected times under SignGD where the theory "
+        "applies: supports are disjoint, so that only the norms of the noise matter, "
+        "s = 10⁶, n = 9, m_k = 20, σ_0 = 1e-8, and the formulas' times are in the "
+        "printed order. Ten seeds; neuron 0 of seed 0, medians, and each seed as a "
+        "dot (grey: with a pair that oscillates for ever). Time is in units of T4⁻ "
+        "with the constant of its proof. Outvoted keys turn at 1 and are back at "
+        "zero at 2, when the queries turn; the queries are back at zero at 4, when "
+        "all signs agree: all lines have the same slope. Steps grow with time; the "
+        "run takes ten thousand of them for any s. " + runs.ATTENTION
     ),
     needs={"run": runs.LATTICE},
     shows=Panels(PANELS, columns=2, size=(11.8, 7.8), finish=_grey),

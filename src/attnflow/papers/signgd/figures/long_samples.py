@@ -74,10 +74,11 @@ FIGURE10 = _exhibit(
     id="figure10",
     title="Figure 10: one neuron, samples of ten tokens",
     caption=(
-        f"{SETTING} Neuron 0, by the noise token a_i that a sample's attention ends "
-        "on. Claimed: key and query noise of that token have the query signal's sign. "
-        "This holds under SignGD; under Adam a tenth of the queries does not follow. "
-        "Gradient descent hardly trains keys and queries."
+        "Key and query noise of neuron 0 over training, for the noise token a_i on "
+        f"which a sample's attention ends. {SETTING} Claimed: key and query noise of "
+        "that token have the query signal's sign. This holds under SignGD; under Adam "
+        "a tenth of the queries do not follow. Gradient descent hardly trains keys and "
+        "queries."
     ),
     shows=panels.side_by_side(panels.neuron, NEEDS),
     values=neuron_values,
@@ -177,10 +178,10 @@ FIGURE11 = _exhibit(
     id="figure11",
     title="Figure 11: attention, samples of ten tokens",
     caption=(
-        f"{SETTING} Attention that signals and noise pay to the noise token a_i, "
-        "medians over samples (bands: range). Claimed: all queries of a sample attend "
-        "to the same noise token, noise before signals. They do; under gradient "
-        "descent attention stays uniform."
+        "Attention that signals and noise pay to the noise token a_i on which a "
+        f"sample's attention ends. {SETTING} Medians over samples (bands: range). "
+        "Claimed: all queries of a sample attend to the same noise token, noise before "
+        "signals. They do; under gradient descent attention stays uniform."
     ),
     shows=panels.side_by_side(_to_winner, NEEDS),
     values=lambda t: {
@@ -231,10 +232,10 @@ FIGURE12 = _exhibit(
     id="figure12",
     title="Figure 12: training and test loss, samples of ten tokens",
     caption=(
-        f"{SETTING} Claimed: gradient descent, whose rate is 10⁴ times as large, "
-        "converges much faster. It is the first to reach a small loss; but its loss "
-        "falls as a power of t, while those of SignGD and Adam fall exponentially and "
-        "end far below."
+        f"Losses over training. {SETTING} Claimed: gradient descent, whose rate is 10⁴ "
+        "times as large, converges much faster. It is the first to reach a small loss; "
+        "but its loss falls as a power of t, while those of SignGD and Adam fall "
+        "exponentially and end far below."
     ),
     shows=panels.side_by_side(panels.losses, NEEDS),
     values=lambda t: {

@@ -101,14 +101,14 @@ SIGNS = Exhibit(
     kind="figure",
     title="Signs that autodiff loses",
     caption=(
-        "SignGD in setting (a), d = 2000, trained with exact signs; at each step "
-        "shown, autodiff of the plain model in float32 and float64 is applied to the "
-        "same weights. The softmax's backward pass subtracts numbers that agree to all "
-        "digits once s21 is below the unit roundoff: from then on about one per cent "
-        "of the query signs is wrong, long before gradients underflow to zero, as they "
-        "do later. Exact signs come from gradients that carry their logarithm; for "
-        "them, wrong is the share within rounding of a tie, an upper bound. Two seeds "
-        "(bands: range)."
+        "Shares of wrong and of zero gradient signs over training: SignGD in setting "
+        "(a), d = 2000, is trained with exact signs; at each step shown, autograd of "
+        "the plain model in float32 and float64 is applied to the same weights. The "
+        "softmax's backward pass subtracts numbers that agree to all digits once s21 "
+        "is below the unit roundoff: from then on about one per cent of the query "
+        "signs are wrong, long before gradients underflow to zero. Exact signs come "
+        "from gradients that carry their logarithm; for them, wrong is the share "
+        "within rounding of a tie, an upper bound. Two seeds (bands: range)."
     ),
     needs={"signs": Request("naive-signs", seeds=2, quick=QUICK, quick_seeds=1)},
     shows=Panels(

@@ -160,15 +160,15 @@ FIGURE2C = Exhibit(
     kind="figure",
     title="Figure 2c: test loss on noisy MNIST over N and SNR",
     caption=(
-        "Vision transformers of two layers with four heads on digits with noise on "
-        "their border, each trained by Adam until the loss of its training set is at "
-        "most 0.05 (cells in brackets did not reach it), with images cut into 4, 16 "
-        "or 49 patches, which the paper does not specify. With 14 × 14, 4 × 5 cells "
-        "in the paper's range, two seeds (`attnflow reproduce vit/map-mnist` has 10 × "
-        "10); with 7 × 7 two seeds and with 4 × 4, which takes longest, one. Last: "
-        "the cells of the first map in the order of N·SNR², the theory's control "
-        "parameter, and of N·SNR^a with the fitted a: the smoother curve is the "
-        "better law."
+        "Test loss over N and SNR of vision transformers with two layers and four "
+        "heads on digits with noise on their border, each trained by Adam until the "
+        "loss of its training set is at most 0.05 (cells in brackets did not reach "
+        "it), with images cut into 4, 16 or 49 patches, which the paper does not "
+        "specify. With 14 × 14, 4 × 5 cells in the paper's range, two seeds "
+        "(`attnflow reproduce vit/map-mnist` has 10 × 10); with 7 × 7 two seeds and "
+        "with 4 × 4, which takes longest, one. Last: the cells of the first map in "
+        "the order of N·SNR², the theory's control parameter, and of N·SNR^a with "
+        "the fitted a: the smoother curve is the better law."
     ),
     needs=NEEDS,
     shows=Panels((*map(_map, BY_PATCH), IN_A_ROW), columns=2, size=(12.4, 9.2)),

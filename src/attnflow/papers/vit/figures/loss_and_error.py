@@ -110,12 +110,13 @@ LOSS_AND_ERROR = Exhibit(
     kind="figure",
     title="Harmful overfitting: high test loss is not high test error",
     caption=(
-        "Appendix A's harmful setting (N = 10, ‖μ‖ = 15) trained to L_S ≤ 0.01, for "
-        "four readings of w_O; 300 test samples, five seeds as dots; margins over all "
-        "test samples and seeds. Theorem 4.2 bounds the test loss from below, and the "
-        "bound holds. But where w_O is not tiny nearly all test samples are "
-        "classified correctly, at a margin so small that the loss is high: the harm is "
-        "in the confidence, not in the decision."
+        "Test loss, test error and margins in Appendix A's harmful setting (N = 10, "
+        "‖μ‖ = 15), trained to L_S ≤ 0.01, for four readings of w_O; 300 test "
+        "samples, five seeds as dots; margins over all test samples and seeds. "
+        "Theorem 4.2 bounds the test loss from below, and the bound holds. But "
+        "unless w_O is tiny, nearly all test samples are classified correctly, with "
+        "margins so small that the loss is high: the harm is in the confidence, not "
+        "in the decision."
     ),
     needs={name: harmful(name) for name in READOUTS},
     shows=Panels((LOSS, ERROR, MARGIN), size=(12.4, 3.9)),

@@ -79,15 +79,16 @@ STAGE_ORDER = Exhibit(
     kind="figure",
     title="The order of stages, at the paper's sizes and near Condition 4.1",
     caption=(
-        "When stages end, by the paper's formulas (diamonds) and as detected (dots: "
-        "median over three seeds, bars: range). Above: Appendix A's sizes, where "
-        "values leave zero and attention is won before the winner's value leads by 3M, "
-        "or it never leads: the printed order T1 < T2 < T3 does not hold. Below: sizes "
-        "near Condition 4.1, which N, ε and η miss, drawn from the distribution of "
-        "their Gram matrices (d = 4·10¹⁸, d_h = 10¹², N = 16, M = 4, ε = 0.05; "
-        "N·SNR² = 2000 and 1/4): the printed order holds. The benign T1 is negative "
-        "by its formula in both. Harmful formulas have σ_p where the memorised "
-        "token has σ̃_p, and C_p² is 400 and 100. Nothing is printed for T_att."
+        "End times of the stages, by the paper's formulas (diamonds) and as detected "
+        "(dots: median over three seeds, bars: range). Above: Appendix A's sizes, "
+        "where values leave zero and attention concentrates on the winner before the "
+        "winner's value exceeds the others 3M-fold, if it ever does: the printed "
+        "order T1 < T2 < T3 does not hold. Below: sizes near Condition 4.1, which N, "
+        "ε and η miss, drawn from the distribution of their Gram matrices (d = "
+        "4·10¹⁸, d_h = 10¹², N = 16, M = 4, ε = 0.05; N·SNR² = 2000 and 1/4): the "
+        "printed order holds. The benign T1 is negative by its formula in both. The "
+        "harmful formulas have σ_p where the memorised token has σ̃_p; C_p² is 400 "
+        "and 100. The paper has no formula for T_att."
     ),
     needs={
         f"{setting} {regime}": SETTINGS[setting][0](regime)
