@@ -107,7 +107,7 @@ _claim = partial(
 _PREDICATE = (
     "a factor of 1.5 between the two times, and of 2 between the scores, is ours"
 )
-_LAST = {"holes": "speaks of the last record alone"}
+_LAST = {"holes": "reads the last record only"}
 _ORDER_BROKEN = (
     mutate.swap(ALL, "loss_by_group", "group", ("consistent", "conflicting")),
     mutate.swap(ALL, "score", "query", ("c1", "v1")),

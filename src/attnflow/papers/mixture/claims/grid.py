@@ -14,7 +14,7 @@ from attnflow.schema.installation import xr
 ALL = mutate.EVERY
 RUNS = {**grid.WIDE, **grid.FINITE}
 LOSS, WRONG = "loss at the end", "share of the population that is wrong at the end"
-LAST = {"holes": "speaks of the last record alone"}
+LAST = {"holes": "reads the last record only"}
 REVERSED = tuple(
     grid.named(K, L, b, "inf")
     for K, L, b in ((3, 4, 0.25), (4, 4, 0.25), (8, 4, 0.25), (4, 5, 0.25), (4, 5, 0.5))

@@ -96,7 +96,7 @@ def _later(names: tuple[str, ...]) -> c.Rising:
     return c.Rising(what, _learned, of=names, unit="log")
 
 
-LAST = {"holes": "speaks of the last record alone"}
+LAST = {"holes": "reads the last record only"}
 _claim = partial(
     c.Claim,
     kind=c.Kind.OBSERVATION,

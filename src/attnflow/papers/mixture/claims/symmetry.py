@@ -157,7 +157,7 @@ SYMMETRY = (
         ),
         survives=dict.fromkeys(
             ("untrained", "cut"),
-            ("the symmetry holds at every time, including the first"),
+            "the symmetry holds at every time, including the first",
         ),
     ),
     _claim(
