@@ -65,8 +65,10 @@ CLAIMS = (
     _claim(
         id="E-Cor2",
         place="Corollary 2",
-        statement="With alike classes, one query and common tokens that are as likely "
-        "in all classes, every common token's score falls.",
+        statement=(
+            "With identical classes, one query and common tokens that are equally "
+            "likely in all classes, every common token's score falls."
+        ),
         under=(*ev.ASSUMPTION_2, *ALIKE, "Eq. 10"),
         system=ev.Q,
         needs=MET,
@@ -92,8 +94,10 @@ CLAIMS = (
     _claim(
         id="E-R-CTgrow",
         place="after Theorem 2",
-        statement="With several common tokens that are not as likely in all classes "
-        "one of them may gain.",
+        statement=(
+            "With several common tokens that are not equally likely in all classes, "
+            "one of them may gain attention."
+        ),
         under=ev.ASSUMPTION_2,
         system=f"{ev.J}; and {ev.Q}",
         needs=GROWING,

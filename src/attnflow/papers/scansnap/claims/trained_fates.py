@@ -149,8 +149,10 @@ CLAIMS = (
     _claim(
         id="E-R-Thm2a-alike",
         place="Theorem 2(a), for training",
-        statement="With alike classes Theorem 2(a) does carry over to training: every "
-        "distinct token's score grows at every time.",
+        statement=(
+            "With identical classes Theorem 2(a) does carry over to training: every "
+            "distinct token's score grows at every time."
+        ),
         under=(*ev.ASSUMPTION_2, "alike"),
         needs={n: run for n, run in tm.EVERY.items() if n.startswith("J")},
         judge=AtLeast(

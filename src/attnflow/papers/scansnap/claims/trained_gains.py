@@ -132,9 +132,11 @@ CLAIMS = (
     _claim(
         id="E-R-5",
         place="Theorem 3",
-        statement="With one query, alike classes and one common token a class's "
-        "distinct scores sum to −z_CT/K, so that χ ≤ e^{2|z_CT|/K}: distinct tokens "
-        "are scanned K times more weakly than the common one is suppressed.",
+        statement=(
+            "With one query, identical classes and one common token, a class's "
+            "distinct scores sum to −z_CT/K, so that χ ≤ e^{2|z_CT|/K}: distinct "
+            "tokens gain K times less than the common one loses."
+        ),
         kind=c.Kind.UNIVERSAL,
         under=("queries", "alike", "common"),
         system=f"{ev.J}; and {ev.Q}",
