@@ -165,7 +165,7 @@ CLAIMS = (
         settings="20 tokens, T = 128 … 65536",
         mutations=named(mutate.add("contexts", "outside", 300)),
         inert={
-            "outside": "one context of 60000 is outside: a factor of ten does not matter"
+            "outside": "one context of 60000 is outside: a factor of ten is harmless"
         },
     ),
 )
