@@ -78,8 +78,10 @@ CLAIMS: tuple[c.Claim, ...] = (
     _identity(
         id="A-App.C",
         place="Appendix C; equations (4), (6), (7); Lemmas C.1 to C.4",
-        statement="Six tables of inner products move by themselves under gradient "
-        "flow, with the printed right-hand sides; so does the readout G.",
+        statement=(
+            "Under gradient flow six tables of inner products form a closed system, "
+            "with the printed right-hand sides; the readout G moves as printed too."
+        ),
         needs=TABLES,
         judge=c.All(
             (

@@ -162,6 +162,6 @@ IN_PHASES = (
         "own statement was judged here, and was inconclusive under a rule that could "
         "not fail",
         inert={"test_accuracy_at_end": "only printed"},
-        survives={"holes": "it speaks of the end of training"},
+        survives={"holes": "it is about the end of training"},
     ),
 )

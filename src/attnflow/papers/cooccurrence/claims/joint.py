@@ -113,7 +113,7 @@ _observed = partial(
     templates.observed,
     needs=RUNS,
     judged=("trained",),
-    survives={"holes": "it speaks of the end of training"},
+    survives={"holes": "it is about the end of training"},
 )
 _pair = {"together": True, "of": ("trained", "frozen")}
 
@@ -175,8 +175,10 @@ CLAIMS: tuple[c.Claim, ...] = (
         id="A-joint",
         origin="ours",
         place="Section 3, after Theorem 3.3",
-        statement="In phase 2 what all of moving attention adds to the margin is "
-        "positive for samples of all four types.",
+        statement=(
+            "In phase 2 the total contribution of moving attention to the margin is "
+            "positive for samples of all four types."
+        ),
         kind=c.Kind.UNIVERSAL,
         under=THEOREM,
         system=ev.NOISE_FREE,

@@ -94,8 +94,10 @@ CLAIMS: tuple[c.Claim, ...] = (
             partial(_on_clock, stage=ONE_TARGET_RIGHT),
             "O",
         ),
-        predicate="b0 is Θ(σ1² m m1) by A-E.27. Margins are y F; the paper has F, "
-        "which should be negative here (reader's note A-N6a)",
+        predicate=(
+            "b0 is Θ(σ1² m m1) by A-E.27. Margins are y F; the paper has F, which "
+            "should be negative here (note A-N6a)"
+        ),
         source=ev.THEORY_RUNS,
         mutations=c.named(mutate.on_run("times times sqrt(m)", ALL, _slower)),
     ),

@@ -178,13 +178,14 @@ def _off(table: Tables, name: str) -> list[xr.DataArray]:
 
 
 CHECKS = {
-    "shares of class weights end within 0.003 of the machine's, for every n": (
+    "shares of class weights end within 0.003 of the hard-margin classifier's dual "
+    "variables, for every n": (
         lambda t: [
             np.abs(end.values - limit.values) < 3e-3
             for end, limit in _ends(t, "share of 17")
         ]
     ),
-    "R ends within 0.5% of the machine's ratio, for every n": (
+    "R ends within 0.5% of the hard-margin classifier's ratio, for every n": (
         lambda t: [off < 5e-3 for off in _off(t, "R")]
     ),
     "b·t·Loss ends within 0.5% of |w*|², for every n": (
@@ -193,7 +194,7 @@ CHECKS = {
     "losses of the types with a target fall as 1/t: power −1 ± 0.01": lambda t: [
         abs(_powers(t)[kind] + 1) < 0.01 for kind in ("both", "first", "second")
     ],
-    "that of samples with neither falls as t^(−3): power −3 ± 0.03": (
+    "the loss of samples with neither target falls as t^(−3): power −3 ± 0.03": (
         lambda t: abs(_powers(t)["neither"] + 3) < 0.03
     ),
 }

@@ -84,14 +84,15 @@ def score_values(table: Tables) -> dict[str, Any]:
 
 
 SCORES_STATED = {
-    "in Phase 1 scores hardly change: none makes more than a quarter of its move": (
+    "in Phase 1 scores hardly change: no score makes more than a quarter of its "
+    "total change": (
         lambda t: [abs(a) < abs(b) / 4 for a, b in _changes(t, "scores").values()]
     ),
     "in Phase 2 the scores between the targets rise, at every record": (
         _in_phase_two(runs.rises, "scores", ("mu1, mu2", "mu2, mu1"))
     ),
-    "in Phase 2 those of a target with the common token, as key, fall, at every "
-    "record": _in_phase_two(runs.falls, "scores", ("mu3, mu1", "mu3, mu2")),
+    "in Phase 2 the scores of the common token as key with a target as query fall, "
+    "at every record": _in_phase_two(runs.falls, "scores", ("mu3, mu1", "mu3, mu2")),
 }
 
 # Figure 1b
@@ -147,7 +148,7 @@ LOSSES_STATED = {
     "losses of samples with one target rise by 2% at least, in every seed": lambda t: [
         peak > RISES for peak, _ in _peaks(t).values()
     ],
-    "they fall again within Phase 1": lambda t: [
+    "the losses of samples with one target fall again within Phase 1": lambda t: [
         when.values < all_correct(t.runs["run"]).times for _, when in _peaks(t).values()
     ],
     "in Phase 2 the losses of all four types fall at every record": (
@@ -213,7 +214,8 @@ FIGURE1B = Exhibit(
     values=loss_values,
     stated={"Sections 3 and 4.1, on Figure 1b": LOSSES_STATED},
     checks={
-        "losses of samples with one target end Phase 1 below where they began": (
+        "losses of samples with one target are below their initial values at the end "
+        "of Phase 1": (
             lambda t: [_changes(t, "losses")[name][0] < 0 for name in lines.ONE_TARGET]
         )
     },

@@ -185,21 +185,20 @@ CHECKS = {
     "with 60 samples, as in the experiment, the test loss stays above 0.01": (
         lambda t: _losses(t).sel(n=60.0) > 0.01
     ),
-    "with 60 000 it is within 10% of the training loss, for every length": (
-        lambda t: abs(_losses(t).sel(n=6e4) / LEVEL - 1) < 0.1
-    ),
-    "it falls with every larger n": lambda t: _losses(t).diff("n") < 0,
-    "at every n it is larger for longer samples": lambda t: (
+    "with 60 000 samples the test loss is within 10% of the training loss, for every "
+    "length": (lambda t: abs(_losses(t).sel(n=6e4) / LEVEL - 1) < 0.1),
+    "the test loss falls with every larger n": lambda t: _losses(t).diff("n") < 0,
+    "at every n the test loss is larger for longer samples": lambda t: (
         _losses(t).diff("length") > 0
     ),
-    "no test sample is wrong at the end where n > n*, and some where n < n*": (
+    "at the end no test sample is misclassified if n > n*, and some are if n < n*": (
         lambda t: [
             (margins > 0) == (margins["n"] > sufficient_samples(length))
             for length in LENGTHS
             for margins in [_margins(t, length)]
         ]
     ),
-    "drawn test samples have the same loss to 10%": lambda t: (
+    "random test samples have the same loss as the expectation, to 10%": lambda t: (
         abs(t["test loss"]["drawn test samples"] / _losses(t).sel(length=SHORT) - 1)
         < 0.1
     ),

@@ -215,14 +215,14 @@ CHECKS = {
     "up to 2/λ along the flow the loss falls at every step, in every run": (
         lambda t: [not up for over, _, up in _points(t).T if over <= 1]
     ),
-    "and keeps within a tenth of the first loss from the flow's": (
+    "up to 2/λ the loss stays within a tenth of the initial loss from the flow's": (
         lambda t: [far < 0.1 for over, far, _ in _points(t).T if over <= 1]
     ),
-    "beyond twice that it rises at some step, in every run": (
+    "beyond twice that rate the loss rises at some step, in every run": (
         lambda t: [up == 1 for over, _, up in _points(t).T if over >= 2]
     ),
-    "in the reading of Figure 1 the start alone promises too much: at a rate of 6, "
-    "below 2/λ there, the loss rises in every seed": lambda t: (
+    "in the reading of Figure 1, 2/λ at the start is too optimistic: at a rate of 6, "
+    "which is below it, the loss rises in every seed": lambda t: (
         (_at_start(t, "fig1") > 6.0) & t["descents"]["fig1"].rises[6.0]
     ),
 }

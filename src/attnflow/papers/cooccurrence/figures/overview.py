@@ -203,13 +203,14 @@ def _still(table: Tables) -> np.ndarray:
 
 
 CHECKS = {
-    "the common token overtakes the targets before all samples are right": lambda t: (
+    "the readout of the common token overtakes those of the targets before all "
+    "samples are classified correctly": lambda t: (
         common_overtakes(t.runs["run"]).times < all_correct(t.runs["run"]).times
     ),
     "losses of samples with one target rise first, by 2% at least": (
         lambda t: _rise(t) > 1.02
     ),
-    "scores make less than a tenth of their move in Phase 1": _still,
+    "less than a tenth of the change of scores happens in Phase 1": _still,
     "targets end with positive readout, the common token with a negative one": (
         lambda t: _readouts(t).sel(token=list(lines.TOKENS)) * np.array([1, 1, -1]) > 1
     ),

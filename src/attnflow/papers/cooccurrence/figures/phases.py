@@ -150,13 +150,13 @@ CHECKS = {
         for name in ("T_half", "T1")
         for times in [[ends.medians[name] for ends in _finite(t)]]
     ],
-    "in time T1 falls as 1/m: log-log slope −1 ± 0.05": (
+    "measured in time t, T1 falls as 1/m: log-log slope −1 ± 0.05": (
         lambda t: abs(_slope(t) + 1) < 0.05
     ),
     "phase 1 is over before b0·t = 20 in every seed": lambda t: [
         ends.times["T1"] < END_OF_PHASE_ONE for ends in _finite(t)
     ],
-    "T_star comes nearer to |w*|² m with every width, to 1% at the largest": (
+    "T_star approaches |w*|² m as the width grows, to 1% at the largest": (
         lambda t: [*(np.diff(_gaps(t)) < 0), _gaps(t)[-1] < 0.01]
     ),
 }

@@ -208,10 +208,10 @@ CHECKS = {
     "at the paper's width the readout gain grows more than tenfold": (
         lambda t: t[GROWTH]["median"].sel(width=128).median() > 9
     ),
-    "its growth falls as 1/m at large widths: power −1 ± 0.1": (
+    "the growth of the readout gain falls as 1/m at large widths: power −1 ± 0.1": (
         lambda t: abs(_power(t, GROWTH) + 1) < 0.1
     ),
-    "so does the change of attention: power −1 ± 0.1": (
+    "the change of attention falls as 1/m too: power −1 ± 0.1": (
         lambda t: abs(_power(t, CHANGE) + 1) < 0.1
     ),
 }

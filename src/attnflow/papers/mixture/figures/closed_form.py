@@ -121,10 +121,10 @@ STAGE1 = Exhibit(
         "flow and closed form agree to 1e-10 in stage 1": (
             lambda t: _error(t, "alone") < 1e-10
         ),
-        "with all weights trained they agree to 0.1 until attention moves": (
-            lambda t: _error(t, "together", _onset(t.runs)) < 0.1
-        ),
-        "and no longer once it has": lambda t: _error(t, "together") > 0.2,
+        "with all weights trained, flow and closed form agree to 0.1 until attention "
+        "moves": (lambda t: _error(t, "together", _onset(t.runs)) < 0.1),
+        "with all weights trained, they no longer agree once attention has "
+        "moved": lambda t: _error(t, "together") > 0.2,
     },
     silent=(
         "T1 is only said to be of order 1: we use 10.",

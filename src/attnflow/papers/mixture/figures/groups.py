@@ -151,13 +151,12 @@ STATED = {
     ),
 }
 CHECKS = {
-    "every sample is classified, in every seed": (
+    "every sample is classified correctly, in every seed": (
         lambda t: schema.last(t.runs["run"], "accuracy") > 1 - 1e-12
     ),
-    "the near symmetry between scores with the own and another group is gone": (
-        lambda t: _mismatch_ratio(t) < 0.8
-    ),
-    "it takes longer than with two groups": lambda t: comes_before(
+    "scores with a token's own group and with another group are no longer nearly "
+    "symmetric": (lambda t: _mismatch_ratio(t) < 0.8),
+    "training takes longer than with two groups": lambda t: comes_before(
         *(learned(t.runs[name], "conflicting") for name in ("two", "run"))
     ),
 }

@@ -79,7 +79,7 @@ FIGURE1C = Exhibit(
             "the score of key c1 and query v1 grows to a large positive value": (
                 lambda t: t["scores"].ends["c1, v1"] > 1
             ),
-            "that of key c1 and query v2 falls to a large negative one": (
+            "the score of key c1 and query v2 falls to a large negative value": (
                 lambda t: t["scores"].ends["c1, v2"] < -1
             ),
             "scores grow only after the consistent samples are learned": (
@@ -90,15 +90,16 @@ FIGURE1C = Exhibit(
             ),
         },
         "Section 5.2": {
-            "these two, and those of c2, which mirror them, change more than all other "
-            "scores": lambda t: _others(t) < _smallest(t, FIRST),
+            "these two scores, and their mirror images with c2, change more than all "
+            "other scores": lambda t: _others(t) < _smallest(t, FIRST),
         },
     },
     checks={
         "all other scores stay below half of the main ones": (
             lambda t: _others(t) < _smallest(t, FIRST) / 2
         ),
-        "they grow when the loss of the conflicting samples starts to fall": (
+        "the main scores grow when the loss of the conflicting samples starts to "
+        "fall": (
             lambda t: nearly_together(
                 plateau_left(t.runs["run"]), attention_grown(t.runs["run"]), 1.3
             )

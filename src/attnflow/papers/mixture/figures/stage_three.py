@@ -119,7 +119,7 @@ STAGE3 = Exhibit(
     shows=PANELS,
     values=values,
     checks={
-        "stage 3 lasts in proportion to 1/ε: log-log slope 1 ± 0.03": (
+        "the duration of stage 3 is proportional to 1/ε: log-log slope 1 ± 0.03": (
             lambda t: abs(_power(t) - 1) < 0.03
         ),
         "the factor tends to 1/γ², γ the margin at T2: within 2% at the end": (

@@ -140,10 +140,10 @@ def _off_closed_form(table: Tables) -> xr.DataArray:
 
 
 CHECKS = {
-    "stage 2 lasts as long as a straight line in ln(1/ω) says, to 1%": (
+    "the duration of stage 2 is linear in ln(1/ω), to 1%": (
         lambda t: _fit(t)[1] < 0.01
     ),
-    "its slope is 9/w_c to 1%": (
+    "the slope of the duration is 9/w_c, to 1%": (
         lambda t: abs(_fit(t)[0] * _group_value(t.runs) / 9 - 1) < 0.01
     ),
     "the closed form gives the time until score 0.1 to 2%": (

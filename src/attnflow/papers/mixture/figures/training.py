@@ -68,8 +68,8 @@ FIGURE1A = Exhibit(
                     *(learned(t.runs["run"], group) for group in t["losses"])
                 )
             ),
-            "that of conflicting ones starts to fall later: it is within 1% of log 2 "
-            "when consistent ones are learned": (
+            "the loss of conflicting samples starts to fall later: it is within 1% "
+            "of log 2 when consistent ones are learned": (
                 lambda t: abs(_waiting(t) / LOG2 - 1) < 0.01
             ),
         }
@@ -116,7 +116,7 @@ FIGURE1B = Exhibit(
         "the neuron aligns with class tokens, then with group tokens": (
             lambda t: comes_before(_aligned(t, "v1"), _aligned(t, "c1"))
         ),
-        "it ends aligned with both kinds": lambda t: [
+        "the neuron ends aligned with both kinds of tokens": lambda t: [
             end > 0.5 for end in t["neurons"].ends.values()
         ],
     },

@@ -128,7 +128,7 @@ CLAIMS = (
         expected=Verdict.HOLDS,
         source=FEW_RUNS,
         settings=f"{SIZES}; the paper trains on the split train until convergence",
-        survives={"holes": "about the last record alone"},
+        survives={"holes": "it reads only the last record"},
     ),
     Claim(
         id="E-Fig7-10-freeze",

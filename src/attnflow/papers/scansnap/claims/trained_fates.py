@@ -165,7 +165,7 @@ CLAIMS = (
         predicate="at all records to η_Y t/K = 10⁸",
         source=ev.FLOW_RUN,
         settings=f"{tm.MET_SIZES}; and {tm.UNMET_SIZES}, where it is not",
-        survives={"cut": "velocities of every record"},
+        survives={"cut": "it judges velocities at every record"},
     ),
     _claim(
         id="E-R-Thm2b",

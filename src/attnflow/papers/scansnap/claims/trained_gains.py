@@ -127,7 +127,7 @@ CLAIMS = (
         expected=c.Verdict.HOLDS,
         settings=tm.MET_SIZES,
         mutations={"runs in reverse order": st.reordered},
-        survives={"holes": "about the last record alone"},
+        survives={"holes": "it reads only the last record"},
     ),
     _claim(
         id="E-R-5",
@@ -150,6 +150,6 @@ CLAIMS = (
         predicate="1e-8 is the drift of the flow",
         expected=c.Verdict.HOLDS,
         settings=f"{ev.FIGURE_3}, t = 10⁵",
-        survives={"holes": "about the last record alone"},
+        survives={"holes": "it reads only the last record"},
     ),
 )

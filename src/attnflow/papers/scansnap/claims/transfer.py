@@ -158,7 +158,7 @@ CLAIMS = (
         judge=c.All(
             (c.Falling("H(DT)", st.entropy),), also={"H(DT)": st.by_run(st.entropy)}
         ),
-        predicate="with every step of the rates; by E-R-4 larger rates amount to a "
+        predicate="at each increase of the rates; by E-R-4 larger rates amount to a "
         "later time, and H passes a minimum",
         settings=FIXED,
         origin="ours",
@@ -188,7 +188,7 @@ CLAIMS = (
                 "growth in Figure 3's setting": st.by_run(_top, "Figure 3, *"),
             },
         ),
-        predicate="with every step of η_Y; growth is ln χ/2",
+        predicate="at each increase of η_Y; growth is ln χ/2",
         settings=f"{RAISED}, and {ev.FIGURE_3}",
         origin="ours",
         mends={

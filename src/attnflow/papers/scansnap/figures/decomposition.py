@@ -119,12 +119,15 @@ DECOMPOSITION_FIGURE = Exhibit(
         "heavy ball is below plain descent at every η_Z": lambda t: (
             mean(t, HEAVY) < mean(t, PLAIN)
         ),
-        "batches of finite length lower it further": lambda t: (
+        "sequences of finite length lower the entropy further": lambda t: (
             mean(t, HEAVY, BATCHES) < mean(t, HEAVY)
         ),
-        "a uniform start lowers it further": lambda t: (
+        "uniform initial tables lower the entropy further": lambda t: (
             mean(t, HEAVY, UNIFORM) < mean(t, HEAVY)
         ),
     },
-    silent=(SYN_MEDIUM_SILENT[0], "Ours, with random numbers of our own."),
+    silent=(
+        SYN_MEDIUM_SILENT[0],
+        ("This figure is ours, with random numbers of our own."),
+    ),
 )

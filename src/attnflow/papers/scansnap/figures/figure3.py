@@ -112,8 +112,8 @@ FIGURE3 = Exhibit(
             "the smaller η_Y is, the larger the growth ends (in C and in Q)": (
                 lambda t: [end(t, system).diff("η_Y") < 0 for system in "CQ"]
             ),
-            "the smaller η_Y is, the later the transition: half of the exponent is "
-            "there later (in C and in Q)": (
+            "the smaller η_Y is, the later the transition: half of the final "
+            "exponent is reached later (in C and in Q)": (
                 lambda t: [half_times(t, system).diff("η_Y") < 0 for system in "CQ"]
             ),
         }
@@ -122,10 +122,10 @@ FIGURE3 = Exhibit(
         "in J, which training follows, the order is reversed": lambda t: (
             np.diff(end(t, "J"), prepend=0.0) > 0
         ),
-        "in C and Q more than five eighths of the exponent are there at t0": (
+        "in C and Q more than five eighths of the final exponent are reached by t0": (
             lambda t: [_share(t, system) > SNAPPED for system in "CQ"]
         ),
-        "in J less than that is there at t0, the less the larger η_Y": lambda t: (
+        "in J less than that is reached by t0, and the less the larger η_Y": lambda t: (
             np.diff(_share(t, "J"), prepend=SNAPPED) < 0
         ),
         "the bound of C exceeds the growth in Q by more than a factor of 10 in the "

@@ -127,7 +127,8 @@ FIGURE8 = Exhibit(
             "the distance of h* and h is bounded: between 0 and 2η_Y/M": lambda t: (
                 (gap(t.runs) > -1e-10) & (gap(t.runs) <= 2)
             ),
-            "it goes to zero: less than a tenth of the largest is left": lambda t: (
+            "the distance tends to zero: less than a tenth of the largest is "
+            "left": lambda t: (
                 (gap(t.runs).isel(visit=-1) < 0.1 * largest(t)) & (largest(t) > 0)
             ),
         }

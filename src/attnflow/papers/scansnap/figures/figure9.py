@@ -124,7 +124,8 @@ FIGURE9 = Exhibit(
         "past t0 B grows by less than a quarter": lambda t: (
             (at_end(t) < 1.25 * at_snap(t)) & (at_end(t) > at_snap(t))
         ),
-        "the closed form with its constant is met to 1e-7": lambda t: error(t) < 1e-7,
+        "B agrees with the closed form, with the corrected constant, to "
+        "1e-7": lambda t: error(t) < 1e-7,
     },
     silent=(
         "C0 and the rates are not stated. C0 = ρ0⁴/K of one common token of weight 1 "

@@ -158,17 +158,18 @@ SCALING = Exhibit(
         "the larger M, the later attention snaps": lambda t: (
             t[TIMES][FASTEST].diff("M") > 0
         ),
-        "per unit of ln M it is later by K/η_Y, to 10%": lambda t: (
+        "attention snaps later by K/η_Y per unit of ln M, to 10%": lambda t: (
             abs(per_unit(t) - 1) < 0.1
         ),
         "attention snaps near γ's peak: within 15%": lambda t: (
             abs(t[TIMES][FASTEST] / t[TIMES][PEAK] - 1) < 0.15
         ),
-        "the three largest vocabularies cost less than ten times what the three "
-        "smallest do, by their medians": _is_cheap,
-        "kinds of tokens are as many for every M, and sums are conserved to 1e-6": (
+        "the three largest vocabularies take less than ten times as long as the "
+        "three smallest, by their medians": _is_cheap,
+        "the number of kinds of tokens does not depend on M, and sums are conserved "
+        "to 1e-6": (
             lambda t: (_kinds(t.runs) == _kinds(t.runs)[0]) & (_drifts(t.runs) < 1e-6)
         ),
     },
-    silent=("Ours. Vocabularies, rates and time are our choice.",),
+    silent=("This figure is ours; vocabularies, rates and time are our choice.",),
 )

@@ -142,7 +142,7 @@ FIGURE4_RIGHT = _figure(
         "common tokens keep more of their attention": lambda t: (
             _mass(t, "right", -1) > _mass(t, "left", -1)
         ),
-        "it does become sparser than at the start": lambda t: (
+        "attention does become sparser than at the start": lambda t: (
             _entropy(t, "right", -1) < _entropy(t, "right", 0) - 0.02
         ),
     },
@@ -202,21 +202,19 @@ FIGURE5 = Exhibit(
     stated={
         "Caption of Figure 5; Section 8": {
             "with different learning rates attention goes to different distinct "
-            "tokens: the favourite is another one at each rate, in every seed": (
-                lambda t: favourites(t) != np.roll(favourites(t), 1, axis=0)
-            )
+            "tokens: the favourite token is a different one at each rate, in every "
+            "seed": (lambda t: favourites(t) != np.roll(favourites(t), 1, axis=0))
         }
     },
     checks={
-        "the larger the learning rate, the more frequent the favourite": lambda t: (
-            np.diff(favourites(t), axis=0) > 0
-        ),
+        "the larger the learning rate, the more frequent the favourite "
+        "token": lambda t: np.diff(favourites(t), axis=0) > 0,
         "Adam does not make attention sparse: entropy on distinct tokens ends above "
         "that of the start": lambda t: entropies(t, -1) > entropies(t, 0),
     },
     silent=(
         *requests.SYN_SMALL_SILENT,
-        "Adam's memories and seeds are not stated: 0.9, 0.999, ε = 1e-8; seeds 0, 1, 2 "
-        "of our own random numbers.",
+        "Adam's β1, β2, ε and the seeds are not stated: 0.9, 0.999, ε = 1e-8; seeds "
+        "0, 1, 2 of our own random numbers.",
     ),
 )

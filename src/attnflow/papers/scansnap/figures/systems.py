@@ -98,10 +98,10 @@ SYSTEMS_FIGURE = Exhibit(
         "in Figure 3's setting C is within 15% of Q from t0 on": lambda t: [
             np.abs(_over_q(t[name], "C")[1:] - 1) < 0.15 for name in (EQUAL, RATIO)
         ],
-        "there it begins 2 to 4 times as fast as Q": lambda t: [
+        "there C starts 2 to 4 times as fast as Q": lambda t: [
             2 < _over_q(t[name], "C")[0] < 4 for name in (EQUAL, RATIO)
         ],
-        "there J is below a fiftieth of Q early, and below a tenth still at t0": (
+        "there J is below a fiftieth of Q early, and still below a tenth at t0": (
             lambda t: [
                 _over_q(t[name], "J")[:2] < (0.02, 0.1) for name in (EQUAL, RATIO)
             ]
@@ -114,6 +114,7 @@ SYSTEMS_FIGURE = Exhibit(
         ),
     },
     silent=(
-        "Ours. The paper does not say which of its statements are about which system.",
+        "This figure is ours. The paper does not say which of its statements are "
+        "about which system.",
     ),
 )

@@ -232,13 +232,14 @@ TRAINING_MAP = Exhibit(
         "without it, distinct tokens lose in all draws at η_Y/η_Z = 1 and 10": (
             lambda t: t[LOSERS]["not met"].sel({RATIO: [1.0, 10.0]}) == 20
         ),
-        "the law's error falls with every step of the ratio": lambda t: [
+        "the error of Theorem 3's law falls with every larger ratio": lambda t: [
             error.diff(RATIO) < 0 for error in t[LAW].values()
         ],
     },
     silent=(
-        "Ours. The paper does not compare its reduced dynamics with training.",
-        "η_Y = 0.5; sizes are ours, but for Figure 3's and Syn-Small's.",
+        "This figure is ours. The paper does not compare its reduced dynamics with "
+        "training.",
+        "η_Y = 0.5; sizes are ours, except Figure 3's and Syn-Small's.",
     ),
 )
 

@@ -258,8 +258,8 @@ def _of_row(row: str, number: int) -> Exhibit:
         values=row_values,
         stated={
             place: {
-                "in two steps the mean values of noise move further than they were "
-                "from 0, and key noise does not": _values_move_further,
+                "in two steps mean value noise moves by more than its initial size, "
+                "and key noise does not": _values_move_further,
                 "as noise leaves the signal, s21 < 0.2, signals do not, s11 > 0.4": (
                     lambda t: statistics.leaves_first(t.runs["run"])
                 ),

@@ -165,10 +165,10 @@ LATTICE_FIGURE = Exhibit(
     shows=Panels(PANELS, columns=2, size=(11.8, 7.8), finish=_grey),
     values=values,
     checks={
-        "half of the seeds or more have no pair that swings": lambda t: (
+        "in at least half of the seeds no pair oscillates for ever": lambda t: (
             quiet(t).mean() >= 0.5
         ),
-        "on these keys turn at T4⁻ (ours) within 5%": lambda t: (
+        "in these seeds keys turn at T4⁻ (our formula) within 5%": lambda t: (
             abs(_steady(t)["keys turn"] - 1) < WITHIN
         ),
         "queries turn at twice that time within 5%": lambda t: (
@@ -177,7 +177,7 @@ LATTICE_FIGURE = Exhibit(
         "all signs agree at four times that time within 5%": lambda t: (
             abs(_over_keys(t, "all signs agree") / 4 - 1) < WITHIN
         ),
-        "until then signals attend as they began: s11 within 0.02 of 1/2": lambda t: (
+        "up to T4⁻ signals attend as at the start: s11 within 0.02 of 1/2": lambda t: (
             abs(t["Attention"]["s11"].sel(time=slice(0, 1)) - 0.5) < 0.02
         ),
     },

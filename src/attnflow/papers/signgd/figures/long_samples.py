@@ -84,13 +84,12 @@ FIGURE10 = _exhibit(
     values=neuron_values,
     stated={
         "Appendix B.4": {
-            "dominating key noise has the query signal's sign under SignGD and Adam: "
-            "more than 95%": lambda t: [
+            "key noise of the dominating token has the query signal's sign under "
+            "SignGD and Adam: more than 95%": lambda t: [
                 following(t.runs[name], "key_neuron").min() > 0.95 for name in MEMORISE
             ],
-            "so has dominating query noise under SignGD: more than 95%": lambda t: (
-                following(t.runs["SignGD"], "query_neuron") > 0.95
-            ),
+            "query noise of the dominating token has that sign under SignGD: more "
+            "than 95%": lambda t: following(t.runs["SignGD"], "query_neuron") > 0.95,
             "gradient descent hardly trains keys: a tenth as far as Adam": lambda t: (
                 largest_key(t.runs["GD"]) < largest_key(t.runs[MOMENTUM]) / 10
             ),
@@ -198,7 +197,7 @@ FIGURE11 = _exhibit(
             "Adam": lambda t: [one_token(t.runs[n]).min() == 1 for n in MEMORISE],
             "only that token is attended to in the end, by noise and by signals: more "
             "than 0.9": lambda t: _end_above(t, 0.9, 0.9),
-            "noise gets there before signals do": _noise_first,
+            "noise attends to that token before signals do": _noise_first,
             "under gradient descent attention stays where it was, 0.1 ± 0.02": (
                 lambda t: [abs(end - 0.1) < 0.02 for end in _ends(t["GD"]).values()]
             ),

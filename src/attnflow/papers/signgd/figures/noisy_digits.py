@@ -120,9 +120,8 @@ FIGURE2D = Exhibit(
         "gradient descent has a lower test loss than Adam from λ = 0.5 on": lambda t: (
             _descent_is_better("Adam")(t).sel(λ=slice(0.45, None))
         ),
-        "under strong noise, λ ≤ 0.3, that of gradient descent is above 1 too": (
-            lambda t: _tested(t, "GD").sel(λ=STRONG) > 1
-        ),
+        "under strong noise, λ ≤ 0.3, the test loss of gradient descent is above 1 "
+        "too": (lambda t: _tested(t, "GD").sel(λ=STRONG) > 1),
         "Adam's training loss ends below 0.05 at every λ": lambda t: (
             t["loss"]["Adam"] < PRINTED_LOSS
         ),

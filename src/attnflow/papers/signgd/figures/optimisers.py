@@ -224,13 +224,14 @@ LOSSES = Exhibit(
     checks={
         "SignGD's training loss is exponential: its residual is a tenth of the power "
         "law's at most": lambda t: statistics.is_exponential(t.runs["SignGD"]),
-        "gradient descent with rate 0.1 is not: the power law's is smaller": lambda t: [
+        "the loss of gradient descent with rate 0.1 is not exponential: a power law "
+        "has the smaller residual": lambda t: [
             not law.is_exponential for law in t[RESIDUALS.title][FAST]
         ],
-        "SignGD and Adam do not generalise: test loss above 0.5, more than a quarter "
-        "wrong": _do_not_generalise,
-        "gradient descent does: no test sample is wrong, and with rate 0.1 the test "
-        "loss is below 0.1": lambda t: (
+        "SignGD and Adam do not generalise: their test losses are above 0.5, and "
+        "more than a quarter of test samples are misclassified": _do_not_generalise,
+        "gradient descent generalises: no test sample is misclassified, and with "
+        "rate 0.1 the test loss is below 0.1": lambda t: (
             (t[panels.WRONG].ends[FAST] == 0) & (t["Test loss"].ends[FAST] < 0.1)
         ),
     },

@@ -117,7 +117,8 @@ FIGURE8 = _exhibit(
                 _paid(t, "s21", MEMORISE).max() < 1e-3,
                 _paid(t, "s11", MEMORISE).max() < 0.1,
             ],
-            f"at t = {STARTS:g} it is within 0.05 of 1/2 under gradient descent": (
+            f"at t = {STARTS:g} attention under gradient descent is within 0.05 of "
+            f"1/2": (
                 lambda t: [
                     abs(np.median(_paid(t, name)) - 0.5) < 0.05
                     for name in ("s11", "s21")

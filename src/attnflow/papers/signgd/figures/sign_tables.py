@@ -225,12 +225,14 @@ TABLE2 = Exhibit(
             "signs are independent at the start: equal in 45% to 55% of pairs": (
                 lambda t: abs(share_of_one_sign(t, "before") - 0.5) < 0.05
             ),
-            "and aligned at t = 10: equal in more than 95%": lambda t: (
+            "signs are aligned at t = 10: equal in more than 95% of pairs": lambda t: (
                 share_of_one_sign(t, "after") > 0.95
             ),
         }
     },
-    checks={"every printed cell is between our least and our largest": _inside},
+    checks={
+        "every printed cell is between our smallest and our largest count": _inside
+    },
     silent=runs.SILENT,
 )
 

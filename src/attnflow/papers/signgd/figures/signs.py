@@ -129,7 +129,7 @@ SIGNS = Exhibit(
             t["wrong, query"][precision].max() > 0.01
             for precision in ("float32", "float64")
         ],
-        "in float32 before float64": _before,
+        "in float32 this happens earlier than in float64": _before,
         "in float32 nearly all signs of queries and keys end as zeros, in float64 "
         "those of keys": lambda t: [
             t["zero, query"]["float32"].max() > 0.99,

@@ -113,7 +113,7 @@ FIGURE19 = Exhibit(
     },
     stated={
         "Caption of Figure 19": {
-            "what is detected comes in the printed order, in both settings": (
+            "the detected times are in the printed order, in both settings": (
                 lambda t: [_detected_in_order(t, run) for run in t]
             )
         }
@@ -122,7 +122,9 @@ FIGURE19 = Exhibit(
         "on the lattice the formulas are in the printed order": lambda t: (
             _formulas_in_order(t, LATTICES)
         ),
-        "in setting (a) they do not": lambda t: not _formulas_in_order(t, PAPERS),
+        "in setting (a) the formulas are not in the printed order": lambda t: (
+            not _formulas_in_order(t, PAPERS)
+        ),
         "in setting (a) T1, T2_SGN and T3 are detected before half of their formulas": (
             lambda t: _over_formula(t, PAPERS, "T1", "T2_SGN", "T3") < 0.5
         ),

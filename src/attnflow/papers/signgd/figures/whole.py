@@ -150,7 +150,7 @@ OVERVIEW = Exhibit(
     shows=Panels(PANELS, columns=2, size=(11.6, 7.8)),
     values=values,
     checks={
-        "stages and turns come in their order in every seed": lambda t: (
+        "stages and turning points come in the stated order in every seed": lambda t: (
             np.diff([end(t.runs["run"]).times for end in DETECTORS.values()], axis=0)
             > 0
         ),

@@ -127,7 +127,7 @@ FIGURE2AB = Exhibit(
         }
     },
     checks={
-        "it is one digit, with the same noise": lambda t: [
+        "both images show the same digit with the same noise": lambda t: [
             np.array_equal(first[name], other[name])
             for name in ("digit", "noise")
             for first, other in itertools.combinations(t.values(), 2)

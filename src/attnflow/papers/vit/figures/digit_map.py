@@ -142,9 +142,9 @@ def _cell(run: xr.Dataset) -> dict[str, float]:
 
 
 DIGITS_SILENT = (
-    "Patches are not stated. Ours are 14 × 14 (each holds noise and digit), which was "
-    "chosen after a pilot in which the SNR mattered with these alone; beside it "
-    "are 7 × 7 and 4 × 4.",
+    "Patches are not stated. Ours are 14 × 14 (each holds noise and digit), which "
+    "were chosen after a pilot in which the SNR mattered only with these; results "
+    "for 7 × 7 and 4 × 4 are shown next to them.",
     "Of the network only layers and heads are stated. Ours has width 32, trained "
     "position vectors, layer norms before attention, residuals, a mean over patches "
     "and 64 ReLU neurons.",
@@ -152,7 +152,7 @@ DIGITS_SILENT = (
     "64, until the training loss, evaluated every 100 steps, is at most 0.05; "
     "Section 6 has 0.01 for its other experiments.",
     "Seeds and the spacing of the map are not stated, nor whether test images have "
-    "noise. Ours have, drawn anew; 2000 of them.",
+    "noise. Ours do, drawn independently; there are 2000 of them.",
 )
 
 FIGURE2C = Exhibit(

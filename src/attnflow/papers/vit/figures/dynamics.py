@@ -131,7 +131,7 @@ def _checks(winner: str) -> Predicates:
         )
         for panel in PANELS
     } | {
-        "attention begins even": lambda t: [
+        "attention is uniform at the start": lambda t: [
             abs(_begin(t[f"attention, {n}"], winner) - 1 / run.sizes[KEY_POSITION])
             < 0.01
             for n, run in t.runs.items()

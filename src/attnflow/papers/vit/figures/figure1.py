@@ -139,8 +139,8 @@ FIGURE1A = Exhibit(
         "Section 6, on Figure 1a": {
             "for every N the test loss tends to fall with SNR (Kendall's τ below "
             "−0.8)": lambda t: [trend(row) < -0.8 for row in b.mean(t["map"]).values],
-            "for every SNR from a quarter of the largest it tends to fall with N (the "
-            "same)": lambda t: _trends_with_samples(t) < -0.8,
+            "for every SNR from a quarter of the largest on, it tends to fall with N "
+            "(likewise)": lambda t: _trends_with_samples(t) < -0.8,
         }
     },
     checks={

@@ -96,13 +96,15 @@ CHECKS = {
     "the test loss is above 0.1 in every reading and every seed": lambda t: (
         np.array([*t[LOSS.key].values()]) > LEAST
     ),
-    "read literally it is within 10% of log 2": lambda t: (
+    "read literally, the test loss is within 10% of log 2": lambda t: (
         abs(t[LOSS.key][LITERAL] / np.log(2) - 1) < 0.1
     ),
     "with larger or trained w_O fewer than 2% of test samples are misclassified": (
         lambda t: _large(t[ERROR.key]) < 0.02
     ),
-    "though their test loss is above 0.3": lambda t: _large(t[LOSS.key]) > 0.3,
+    "with larger or trained w_O the test loss is above 0.3 all the same": lambda t: (
+        _large(t[LOSS.key]) > 0.3
+    ),
 }
 
 LOSS_AND_ERROR = Exhibit(

@@ -156,11 +156,13 @@ def _equal_is_sharper(table: Tables) -> bool:
 
 
 CHECKS = {
-    "read literally, fewer cells agree with N·SNR² = 1000 than in any other": _compared(
+    "read literally, fewer cells agree with N·SNR² = 1000 than in any other "
+    "reading": _compared(
         lambda t, name: b.agreeing(t[name]),
         lambda literal, others: literal < min(others),
     ),
-    "and beyond that curve the median test loss is 1.5 times that of any other": (
+    "read literally, the median test loss beyond that curve is 1.5 times that of any "
+    "other reading": (
         _compared(
             lambda t, name: beyond(t[name]),
             lambda literal, others: literal > 1.5 * max(others),

@@ -110,13 +110,15 @@ STAGE_ORDER = Exhibit(
         "inside Condition 4.1's sizes, T1 < T2 < T_att < T3 in both regimes": (
             lambda t: [in_order(t[f"theory {regime}"]) for regime in REGIMES]
         ),
-        "at Appendix A's sizes values leave zero before the winner's leads": lambda t: [
+        "at Appendix A's sizes values leave zero before the winner's value exceeds "
+        "the others 3M-fold": lambda t: [
             np.diff(_detected(t[f"appendix {regime}"])[:2]) < 0 for regime in REGIMES
         ],
         "the printed T1 is negative in both benign settings": lambda t: [
             "formula" not in t[f"{setting} benign"]["T1"] for setting in SETTINGS
         ],
-        "in the harmful settings T3 is reached before a fiftieth of its formula": (
+        "in the harmful settings T3 is reached before a fiftieth of the time that "
+        "its formula gives": (
             lambda t: [
                 _detected(stages)[-1] < stages["T3"].get("formula", 0.0) / 50
                 for stages in (t[f"{setting} harmful"] for setting in SETTINGS)
@@ -125,7 +127,7 @@ STAGE_ORDER = Exhibit(
     },
     silent=(
         *APPENDIX_SILENT,
-        "Θ of T2 and T3 has no constant: read as 1. Values are small below 0.1, and "
-        "attention is won at 0.9.",
+        "Θ of T2 and T3 has no constant: read as 1. Values count as small below 0.1, "
+        "and attention as won at 0.9.",
     ),
 )
