@@ -118,7 +118,7 @@ FIGURE8 = _exhibit(
                 _paid(t, "s11", MEMORISE).max() < 0.1,
             ],
             f"at t = {STARTS:g} attention under gradient descent is within 0.05 of "
-            f"1/2": (
+            "1/2": (
                 lambda t: [
                     abs(np.median(_paid(t, name)) - 0.5) < 0.05
                     for name in ("s11", "s21")
