@@ -26,7 +26,7 @@ from attnflow.schema.clock import COUNTS, spend
 from attnflow.schema.installation import programs_directory
 from attnflow.training.system import State, System
 
-# A quarter of what Linux allows a process unless told otherwise.
+# A quarter of Linux's default limit on memory mappings per process.
 MAPPINGS = 16_000
 MEMORY = 10**9
 """Bytes of a process beyond which compiled programs are forgotten."""
@@ -77,7 +77,7 @@ class Program:
         # Other backends have options of their own.
         ours = jax.default_backend() == "cpu"
         options = dict(effort.value) if ours else {}
-        # Equinox hands on every option of jax.jit, and declares some of them.
+        # Equinox passes every option on to jax.jit, but declares only some of them.
         return eqx.filter_jit(self.function, compiler_options=options or None)  # pyright: ignore[reportCallIssue]
 
 
@@ -219,12 +219,14 @@ def make_room(limit: int = MAPPINGS, memory: int = MEMORY) -> bool:
         resident = _resident()
     except OSError:
         return False
-    # What is no program's stays: forgetting more of them would help nobody.
+    # Memory that programs do not hold stays after they are dropped: do not drop them
+    # again until the process has grown by GROWTH since.
     if mapped <= limit and resident <= max(memory, _LEFT[0] + GROWTH):
         return False
     jax.clear_caches()
     gc.collect()
-    # Without it the C library keeps what is free, on Linux, where we are now.
+    # Freed memory goes back to Linux only when the C library is asked to return it.
+    # (/proc exists, so this is Linux.)
     trim = getattr(ctypes.CDLL(None), "malloc_trim", None)
     if trim is not None:
         trim(0)
@@ -261,10 +263,10 @@ def compile_time() -> Iterator[Stopwatch]:
 
 
 _ACTIVE: list[Stopwatch] = []
-# How often something was compiled, and how often that was when mappings were counted.
+# The number of compilations so far, and what it was when mappings were last counted.
 _COMPILED = [0]
 _CHECKED: dict[tuple[int, int], int] = {}
-# Bytes that were left when programs were last forgotten.
+# Resident bytes just after programs were last dropped.
 _LEFT = [0]
 
 
