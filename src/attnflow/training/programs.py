@@ -1,9 +1,9 @@
 """Compiled programs: in float64, with seeds side by side, kept between sessions.
 
-XLA's time for a program is seconds, that of most runs milliseconds: a program that runs
-for a moment is compiled soon, one that runs for long well. Options of the compiler
-change last digits, so that the choice depends on the sizes of arrays and on the number
-of steps, and on nothing else: the same run is always compiled alike.
+XLA takes seconds to compile a program, and most runs take milliseconds. So a program
+that runs briefly is compiled with little effort, and one that runs long is optimised.
+Compiler options change the last digits of results; the choice therefore depends only on
+the sizes of arrays and the number of steps, and a run is always compiled the same way.
 """
 
 import ctypes
@@ -38,13 +38,13 @@ Result = TypeVar("Result")
 
 
 class Effort(Enum):
-    """What the compiler may take; CPU seconds of two programs on one core.
+    """How hard the compiler optimises; with CPU seconds to compile two programs.
 
     - `LEAST`: loops as they are written (0.14 s for the descent of `mixture/figure1`,
-      1.0 s for its flow); code takes up to twice as long.
-    - `LESS`: older emitters of fused loops (0.5 s, 2.0 s); small flows take 1.6 times
+      1.0 s for its flow); the program runs up to twice as long.
+    - `LESS`: XLA's older code for fused loops (0.5 s, 2.0 s); small flows run 1.6 times
       as long, descents no longer.
-    - `FULL`: as JAX does by itself (1.0 s, 3.5 s).
+    - `FULL`: JAX's default (1.0 s, 3.5 s).
     """
 
     LEAST = (
@@ -203,13 +203,13 @@ def keep_compiled() -> None:
 
 
 def make_room(limit: int = MAPPINGS, memory: int = MEMORY) -> bool:
-    """Forget compiled programs where they take up much of a process.
+    """Drop compiled programs if they take up too much of this process.
 
-    Every program keeps pieces of memory mapped, of which Linux allows a process some
-    65,000; beyond, XLA ends it without a word. Long sessions over many shapes, such as
-    the whole claims table, come there, and to gigabytes. Programs that are needed again
-    are read from the persistent cache. Mappings are counted only where something was
-    compiled since they were: reading them takes a millisecond.
+    Every program keeps pieces of memory mapped. Linux allows a process some 65,000
+    mappings; beyond that XLA crashes without a message. Long sessions over many shapes,
+    such as the whole claims table, get there, and to gigabytes. Programs that are
+    needed again are read from the persistent cache. Mappings are counted only if
+    something was compiled since the last count, which takes a millisecond.
     """
     if _CHECKED.get((limit, memory)) == _COMPILED[0]:
         return False
