@@ -220,7 +220,7 @@ class _Compiler:
         stage = self.stage
         jaxpr = jax.make_jaxpr(stage.observe)(stage.inputs, stage.state)
         outputs = self._lowered(jaxpr, self.carry_values[: self.moved])
-        # Dicts come out in the order of their names, and so do their leaves.
+        # JAX flattens dicts in the order of their keys.
         ordered = sorted(self.row_fields, key=lambda field: field.name)
         for field, value in zip(ordered, outputs, strict=True):
             self.lowering.put(1, _as_floats(value, Place(self.row, field.cell)))

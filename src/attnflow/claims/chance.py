@@ -72,7 +72,8 @@ def of_orders(
         orders = draw.permuted(np.tile(np.arange(points), (_ORDERS, 1)), axis=1)
     centred = np.array(x) - np.mean(x)
     slopes = np.array(y)[orders] @ centred / (centred @ centred)
-    # The order of the data is among these, whatever the last digit of its slope.
+    # The observed order counts too, even if rounding changes the last digit of its
+    # slope.
     slack = 1e-12 * max(1.0, abs(fit_line(np.array(x), np.array(y)).slope))
     return float(np.mean(np.abs(slopes - expected) <= tolerance + slack))
 

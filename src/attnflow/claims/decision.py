@@ -55,7 +55,7 @@ from attnflow.claims.checks import (
 )
 from attnflow.claims.ladder import bends_away, climb, too_short
 
-# JSON has no infinity; a margin this large says as much.
+# JSON has no infinity; a margin this large means the same.
 LARGEST = 1e6
 SHARE = 0.9
 """The share of planned seeds that decides on an observation."""

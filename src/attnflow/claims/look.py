@@ -43,7 +43,7 @@ def recorded(run: xr.Dataset) -> xr.DataArray:
 def ends(run: xr.Dataset) -> xr.DataArray:
     """The time up to which each seed is known, which may lie after its last record."""
     last = run[TIME].where(recorded(run)).max(TIME)
-    # Read past `run[…]`, where trials count what a judge reads of its own accord.
+    # Not through `run[…]`: there, trials record which variables the judge itself reads.
     end = run.variables.get("end_time")
     if end is None:
         return last
@@ -94,7 +94,8 @@ def at(
     if how == "nearest":
         later = is_known & (share > 0.5)
         return table.isel({TIME: xr.where(later, after, index)}).where(reached)
-    # On a record there is nothing to interpolate; behind the last one there is no end.
+    # Exactly on a record nothing is interpolated; after the last record there is no
+    # second point.
     share = xr.where(run[TIME][index] == when, 0.0, share.where(is_known))
     first, second = table.isel({TIME: index}), table.isel({TIME: after})
     first, second = (part.drop_vars(TIME) for part in (first, second))

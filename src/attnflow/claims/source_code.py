@@ -95,7 +95,7 @@ def _source(function: Function) -> Source | None:
         file = inspect.getsourcefile(function) or ""
     except (OSError, TypeError):
         return None
-    # The path from the package on, or the whole.
+    # The path relative to the package, or the whole path.
     parts = Path(file).parts
     start = parts.index("attnflow") if "attnflow" in parts else 0
     path = str(Path(*parts[start:]))

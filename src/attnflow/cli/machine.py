@@ -158,7 +158,7 @@ def _state(item: "DataSet") -> str:
 
 
 def _cores() -> int:
-    # What this process may use, which in a container is less than there are.
+    # The cores that this process may use, in a container fewer than the machine has.
     usable = getattr(os, "sched_getaffinity", None)
     return len(usable(0)) if usable else os.cpu_count() or 1
 
@@ -317,7 +317,7 @@ def bench(
     with shown_progress() as bar:
         for k, case in enumerate(cases):
             bar.begin(f"{case.id} ({k + 1} of {len(cases)})")
-            # Minutes of other cases must not be lost by one that fails.
+            # A case that fails must not lose the minutes spent on the others.
             try:
                 rows.append(benchmarks.run_case(case, bar))
             except RuntimeError as problem:

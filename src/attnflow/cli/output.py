@@ -131,7 +131,8 @@ class Output:
     def __init__(self, target: str | None):
         self.target = target
         if target is not None and target.startswith("--"):
-            # Otherwise the next option becomes a file, and its value an argument.
+            # Otherwise the next option would be taken for the file, and its value for
+            # an argument.
             raise ValueError(
                 f"--json was given {target!r}, which is an option: it takes a file, or "
                 f"- for the terminal. Write --json out.json {target}, or --json - "
@@ -246,7 +247,7 @@ def warn(message: Warning | str, *_: object, **__: object) -> None:
     if str(message).startswith(_UNREADABLE_PROGRAM):
         from attnflow.runs.check import remove_damaged_programs
 
-        # What JAX compiles now it can then keep.
+        # Removed, so that JAX can store the newly compiled program.
         if remove_damaged_programs():
             message = "A compiled program was damaged on disk: it is compiled anew."
     complain(f"Warning: {message}")
@@ -258,7 +259,8 @@ _UNREADABLE_PROGRAM = "Error reading persistent compilation cache entry"
 def _exit_code(command: Callable[[], int]) -> int:
     try:
         code = command()
-        # Here, so that a full disk behind stdout is an error like any other.
+        # Flushed here, so that a full disk behind stdout is reported like any other
+        # error.
         sys.stdout.flush()
         return code
     except KeyboardInterrupt:
@@ -311,7 +313,7 @@ def _is_usage(error: Exception) -> bool:
     if isinstance(error, OSError):
         from attnflow.runs.store import StoreError
 
-        # Without a number it is no answer of the operating system.
+        # An OSError without errno does not come from the operating system.
         return isinstance(error, StoreError) or error.errno is not None
     return isinstance(error, ValueError | MissingData | MemoryError)
 

@@ -78,7 +78,7 @@ def _findings(kept: "Store", site: Path, bar: Bar) -> "Iterator[Finding]":
     from attnflow.site.check import check_site
     from attnflow.sweeps.check import check_sweeps
 
-    # First: they may be needed where something is computed anew.
+    # Runs first: recomputing other results may need them.
     bar.begin("compiled programs")
     yield from check_caches()
     bar.begin("runs")

@@ -218,7 +218,7 @@ class CooccurrenceOrbits(Task):
             keys[kind] = [*named, own, other, *[other] * pad]
             mass[kind] = [*[1] * len(named), one, rest, *[0] * pad]
             weight[kind] = [*[1] * len(named), fillers, 0, *[0] * pad]
-        # Where it has no weight, a query is only padding.
+        # A query without weight is padding.
         rows = keys.astype(int)
         data = self._sequences(rows.tolist(), range(len(TYPES)), SHARES)
         masses = on_device({"mass": mass, "query_weight": weight})
@@ -249,7 +249,7 @@ class CooccurrenceOrbits(Task):
         numbers = np.array(law.counts) * law.private
         odds = np.append(numbers, self.unseen) / (numbers.sum() + self.unseen)
         kinds = draw.choice(len(odds), (draws, slots), p=odds)
-        # The last entries stand for unseen tokens, of which one is as good as another.
+        # The last entries stand for unseen tokens, which are interchangeable.
         sizes = np.append(law.counts, 1.0)[kinds]
         widths = np.append(law.private, 1)[kinds]
         samples = np.floor(draw.random((draws, slots)) * sizes).astype(int)

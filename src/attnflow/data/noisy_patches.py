@@ -166,7 +166,7 @@ class NoisyPatchesTask(Task):
         """Fresh samples with drawn labels, over the signals and noise of their own."""
         if not self.test_samples:
             return None
-        # Explicit vectors of a test know nothing of the training samples.
+        # Explicit test vectors do not depend on the training samples.
         free = self.draw == "explicit" and self.cells == "pooled"
         task = replace(self, samples=2, room=None) if free else self
         return _test_of(task, self._numbers(key), Same(self._vectors(key, test=True)))
@@ -190,7 +190,8 @@ class NoisyPatchesTask(Task):
             "test": self.test_samples * (self.length - 1),
         }
         if self.draw == "explicit":
-            # Neither knows of the other, so that it is not drawn anew for another.
+            # Training and test vectors are independent, so neither is redrawn when the
+            # other changes.
             sizes["training" if test else "test"] = 0
         return make(self.draw, self.projected, self._numbers(key), kind, **sizes)
 
@@ -293,7 +294,8 @@ def _test_rows(
     return np.concatenate(
         [
             along.standard_normal((test, SIGNALS)),
-            # Column by column: fewer training tokens leave the others' as they are.
+            # Drawn column by column, so that fewer training tokens do not change the
+            # other columns.
             cross.standard_normal((training, test)).T,
             _triangle(below, chi, test, freedom - training),
         ],
@@ -308,7 +310,8 @@ def _triangle(
     factor = np.zeros((count, count))
     below = np.tril_indices(count, -1)
     factor[below] = normal.standard_normal(count * (count - 1) // 2)
-    # In float64: 10^18 − i is rounded there, which a χ² of that many cannot see.
+    # In float64 10^18 − i is rounded, which makes no difference for so many degrees of
+    # freedom.
     left = float(freedom) - np.arange(count)
     np.fill_diagonal(factor, np.sqrt(chi.chisquare(left)))
     return factor

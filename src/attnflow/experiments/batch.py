@@ -158,7 +158,8 @@ def _runs(
     except Exception as error:
         if len(cells) == 1:
             return [error]
-        # It may be of one of them alone: an error is a cell's own answer.
+        # Perhaps only one cell fails: run them one by one, so that each gets its own
+        # error.
         return [run for cell in cells for run in _runs([cell], seeds, pad=pad)]
 
 
@@ -206,7 +207,7 @@ def _last_values(
     values = {name: [] for name in (*names, "end_time", "cell_outcome")}
     with precise():
         for number, plan in enumerate(experiments, start=1):
-            # Nothing that is recorded compares with the start.
+            # No recorded observable compares with the initial state.
             members = [
                 (replace(system, start=None), state)
                 for system, state in build_members(plan, [seed]).members

@@ -290,7 +290,7 @@ def _fastest(stage: Stage) -> Descent:
 def _elapsed(rule: Descent, steps: np.ndarray) -> np.ndarray:
     """The sum of a rule's rates up to each of some steps."""
     if rule.schedule is None and not getattr(rule, "growth", 0.0):
-        # A rate that lets runs diverge at once may be as large as numbers are.
+        # A rate at which runs diverge at once may be as large as floats allow.
         with np.errstate(over="ignore"):
             return rule.learning_rate * steps
     order = np.argsort(steps)
@@ -298,7 +298,7 @@ def _elapsed(rule: Descent, steps: np.ndarray) -> np.ndarray:
     due = steps[order].astype(int)
     while True:
         pace = np.asarray(rule.pace(put(first + np.arange(CHUNK))), float)
-        # Beyond the last step, a rate that grows may be no number.
+        # Beyond the last step, a growing rate may be NaN.
         made = pace[: max(int(due[-1]) - first, 0)]
         sums = total + np.concatenate([[0.0], np.cumsum(made)])
         here = (due >= first) & (due <= first + CHUNK)
@@ -317,7 +317,7 @@ def drifts(
 
     `drift` is a function of the system, the state before and the state after.
     """
-    # On the host, where a part of an array compiles nothing.
+    # On the host, where slicing an array compiles nothing.
     last = jax.tree.map(np.asarray, course.state)
     by_seed = [
         drift(system, before, jax.tree.map(lambda x, i=i: x[i], last))

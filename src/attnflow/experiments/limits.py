@@ -111,7 +111,8 @@ def rate_limit(
         used = np.maximum(sharpness, at_zero) * max(shares.values())
     else:
         used = np.maximum(*_sharpness(system, axes, state, shares))
-    # Decay adds itself to every curvature; with several of them this is a bound.
+    # Weight decay adds its coefficient to every curvature; with several coefficients
+    # this is a bound.
     used = used + max(shares[name] * r.weight_decay for name, r in known.items())
     rate = max(rule.learning_rate for rule in known.values())
     with np.errstate(divide="ignore"):
@@ -155,7 +156,7 @@ def _sharpness(
         both = _top(np.asarray(kernel)[:, None], np.sqrt(np.asarray(curvature)))
         return both[:, 0], both[:, 1]
     pairs = []
-    # On the host, where a part of an array compiles nothing.
+    # On the host, where slicing an array compiles nothing.
     states = jax.tree.map(np.asarray, state)
     for number in range(len(jax.tree.leaves(state)[0])):
         member = _of_seed(system, axes.axes, number)
@@ -184,7 +185,7 @@ def _kernels_of_seeds(
     return jax.vmap(kernel_and_curvature, in_axes=in_axes)(system, state)
 
 
-# Computed once for each run: compiling takes the time.
+# Computed once for each run: compilation takes most of the time.
 _kernels = Program(_kernels_of_seeds)
 
 

@@ -82,7 +82,8 @@ def build_members(
         experiment.form,
         rules,
         initial=experiment.initial,
-        # A large basis costs time, and only rotations ask for it.
+        # The rank needs a large basis, which takes time, and only rotated forms need
+        # it.
         rank=_rank(samples[0]) if rotated and not (sparse or column) else 0,
         symmetric=symmetry is not None,
         sparse=sparse,
@@ -109,7 +110,8 @@ def build_members(
             test_samples_of(experiment, seed, data),
             plan=plan,
             rotated=rotated,
-            # Where no rule sees how large gradients are, they need not underflow.
+            # If no rule depends on the size of gradients, they can be rescaled so as
+            # not to underflow.
             normalised=all(_sees_no_size(rule) for rule in every),
             # Plain weights are trained as autograd does it, cancellation included.
             careful=name != "weights"
@@ -260,7 +262,7 @@ def member(
     vocabulary = _vocabulary(experiment, samples, form)
     if isinstance(form, TokenForm):
         samples = _without_vectors(Same(samples))
-        # One test serves every number of training samples.
+        # One test set serves every number of training samples.
         test = None if test is None else _test_without_vectors(Same(test))
     system = Training(
         form,

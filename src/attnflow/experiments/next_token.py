@@ -289,7 +289,7 @@ class JointTables:
         return table_drift(system.frame, *tables)
 
 
-# Operation by operation, tables of classes that move alike were twenty programs.
+# One program: computed eagerly, the tables of identical classes took twenty.
 _TABLES = Program(lambda system, state: system.tables(state))
 
 
@@ -317,7 +317,7 @@ def _labels(
 
 @lru_cache(maxsize=4)
 def _kept_blocks(model: JointTables, seeds: tuple[int, ...]) -> list[Member]:
-    # Numbers kept here serve later runs too, which may not find them in float32.
+    # Later runs reuse these numbers, so they must not be stored in float32.
     require_precise()
     return model.blocks(seeds, None)
 

@@ -267,7 +267,7 @@ def _train_system(
     for number, seed in enumerate(seeds):
         report = partial(_part_of, options.progress, number, len(seeds), also="")
         mine = options._replace(progress=report)
-        # What is trained is forgotten.
+        # Popped, so that the memory of a trained seed is freed.
         alone = [members.pop(0)]
         body, notes = _train_seeds(experiment, [seed], alone, mine)
         bodies.append(body)

@@ -91,7 +91,7 @@ declare(
 )
 declare(
     "layer",
-    # Of the loss itself, rescaled or not; at least that of the least double.
+    # Of the loss itself, rescaled or not; at least the smallest positive double.
     log_mean_key_gradient=(
         "log10 of the mean |gradient| by W_K, over all of a layer's",
         lambda v: _log_mean(v, "W_K"),
@@ -220,7 +220,7 @@ def _first_layer(view: DeepView, name: str) -> Array:
 
 
 def _log_mean(view: DeepView, name: str) -> Array:
-    # Means of float32 gradients may be less than the least of that precision.
+    # Means of float32 gradients may be below the smallest float32.
     sizes = jnp.abs(view.pulls["scores"][name]).astype(float)
     mean = sizes.reshape(len(sizes), -1).mean(axis=1)
     taken = view.system.log_divisor(view.state).astype(float)

@@ -55,7 +55,7 @@ def _weight_change(view: View, weight: str, side: str) -> Array:
         positions = form.scores.keys if side == "key" else form.scores.queries
         token = positions.token.reshape(-1)
         moved = form.scores.gram[token[:, None], token] @ sums
-        # A decay also moves what the sums do not know.
+        # Weight decay also moves components that the sums of forces do not contain.
         known = jnp.where(state["share"] == 1, 1.0, jnp.nan)
         return known * jnp.sqrt((sums * moved).sum(axis=(1, 2)))
     if not isinstance(state, dict) or weight not in state:

@@ -158,8 +158,8 @@ def _sentences(place: Path) -> Iterator[None]:
     except WriteError:
         raise
     except OSError as error:
-        # Without a number it is no answer of the operating system; and who reads from
-        # a pipe may have had enough.
+        # An OSError without errno does not come from the operating system; and the
+        # reader of a pipe may have closed it.
         if error.errno is None or isinstance(error, BrokenPipeError):
             raise
         raise WriteError(error.errno, error.strerror, str(place)) from error

@@ -59,7 +59,7 @@ def work(job: Job) -> Done:
     with spending(job.verb) as spent, warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("default")
         result = job.do()
-    # Nobody reads a worker's terminal: the driver says each of them once.
+    # Nobody reads a worker's terminal: the driver shows each warning once.
     texts = dict.fromkeys(str(warning.message) for warning in caught)
     return Done(result, spent, tuple(texts))
 

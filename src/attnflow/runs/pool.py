@@ -68,7 +68,7 @@ class Pool:
                     if lives:
                         self._stillborn = 0
                         self._idle.append(worker)
-                        # Another task may come to have the same identity.
+                        # A later task may get the same id.
                         lost.pop(id(task), None)
                     else:
                         self._mourn(worker)

@@ -66,7 +66,7 @@ class NotebookBar:
             self._show("")
 
     def _show(self, text: str) -> None:
-        # A notebook has it; attnflow does not need it.
+        # Notebooks have IPython; attnflow does not depend on it.
         from IPython.display import (  # pyright: ignore[reportMissingImports]
             HTML,
             display,

@@ -210,7 +210,7 @@ class Runner:
 
     def _let_go(self) -> None:
         """Forget stored runs, those first that were asked for longest ago."""
-        # Who computes anew what is stored would do so again.
+        # With `rerun`, a run that is dropped here would be computed again.
         if self.memory is None or self.store is None or self.rerun:
             return
         total = sum(run.nbytes for run in self._runs.values())
@@ -248,7 +248,8 @@ class Runner:
                 code = _summary_code(stage_table)
                 self.store.write(run, stages=stages, code=code, replace=self.rerun)
         except StoreError as error:
-            # The run took time and is whole: losing it would be the greater harm.
+            # The run took time and is complete: losing it would be worse than not
+            # storing it.
             warnings.warn(
                 f"{error} The run itself is complete.", StoreWarning, stacklevel=4
             )

@@ -308,7 +308,7 @@ def summarise(
         "compile_seconds": float(run.attrs["compile_seconds"]),
         "seeds": [int(seed) for seed in run[SEED].values],
         "drift": _worst(run, "drift", np.max),
-        # One seed without a finer run leaves the whole without one.
+        # If one seed has no finer run, there is no value for the whole.
         "refinement": _worst(run, "refinement", np.max),
         "refined_most": _refined_most(run),
         "rate_threshold": _worst(run, "rate_threshold", np.min),

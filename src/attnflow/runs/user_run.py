@@ -110,7 +110,7 @@ def _missing_times(run: xr.Dataset, ours: Any) -> str:
     """Which records of the experiment a run lacks; none are known of computations."""
     if TIME not in run.dims or not hasattr(ours, "grid"):
         return ""
-    # Experiments and what looks at them need JAX, which judging alone does not.
+    # Experiments and observables need JAX; judging alone does not.
     from attnflow.runs.checkpoints.records import missing_times
 
     return missing_times(ours, run[TIME].values)

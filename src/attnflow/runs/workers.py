@@ -16,7 +16,8 @@ ENVIRONMENT = {
     "OMP_NUM_THREADS": "1",
     "OPENBLAS_NUM_THREADS": "1",
     "MKL_NUM_THREADS": "1",
-    # On one core, code that is cut up for several threads takes a fifth longer.
+    # On one core, code that is split for several threads takes a fifth longer to
+    # compile.
     "XLA_FLAGS": "--xla_cpu_multi_thread_eigen=false "
     "--xla_cpu_parallel_codegen_split_count=1",
     # Arrays of a megabyte go back to the system when they are freed. Otherwise the C
@@ -113,7 +114,7 @@ def spawn(core: int, prepare: Callable[[], None] | None = None) -> Worker:
     process = context.Process(target=_serve, args=(theirs, core, prepare), daemon=True)
     with _environment(worker_environment()), _without_main():
         process.start()
-    # Without our copy of its end, the pipe tells when the worker dies.
+    # Once our copy of the worker's end is closed, the pipe ends when the worker dies.
     theirs.close()
     return Worker(process, ours, core)
 

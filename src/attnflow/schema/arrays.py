@@ -44,7 +44,7 @@ def read_npz(path: Path) -> "dict[str, np.ndarray]":
     try:
         with ZipFile(path) as file:
             return _read(file)
-    # A hostile header raises what it likes: NumPy parses it as Python.
+    # A hostile header may raise any error: NumPy parses it as Python.
     except Exception as problem:
         raise ValueError(
             f"{path} is not a readable npz file ({problem}): write it by numpy.savez."

@@ -33,12 +33,12 @@ def spend(what: str, seconds: float) -> float:
     end = time.perf_counter()
     begun = end - seconds
     counted = 0.0
-    # The first of those inside may be told to have begun a microsecond earlier.
+    # The first inner interval may be reported to have begun a microsecond earlier.
     while _ended and _ended[-1][0] + _ended[-1][1] > 2 * begun:
         first, last = _ended.pop()
         counted += last - first
     _ended.append((begun, end))
-    # A long session needs no more of the past than what may still go on.
+    # A long session only needs the intervals that may still be open.
     del _ended[:-_MOST]
     own = max(0.0, seconds - counted)
     SPENT[what] += own

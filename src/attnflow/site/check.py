@@ -27,8 +27,8 @@ def check_site(site: Path, store: Store) -> Iterator[Finding]:
             continue
         yield from leftovers(directory)
         for record in sorted(directory.glob("*.json")):
-            # Other files of this name are none of ours: a record has a picture, or a
-            # seal where that is lost.
+            # Other JSON files are not ours: a record has a picture, or a seal if the
+            # picture is lost.
             if record.with_suffix(".svg").exists() or "seal" in _content(record):
                 alone = [every[directory.name]] if directory != site else every.values()
                 candidates = [p for p in alone if _shows(p, record.stem)]

@@ -102,7 +102,8 @@ class Drawing:
 
     def draw(self, runner: Runner) -> ExhibitResult:
         """The files, drawn from runs and sweeps that the `runner` computes or reads."""
-        # A runner with seeds of its own draws something else, which nobody asks for.
+        # A runner with its own seeds would draw a different figure, which nobody asked
+        # for.
         return make_exhibit(
             self.paper,
             self.exhibit,

@@ -80,7 +80,7 @@ class BatchStore:
 
     def note(self, key: str, what: str) -> None:
         """Write a line into the journal of a batch."""
-        # A journal that cannot be written only makes a dying batch be tried longer.
+        # Without a journal, a batch that kills its workers is only retried more often.
         with suppress(OSError):
             self._journal.mkdir(parents=True, exist_ok=True)
             with (self._journal / key).open("a", encoding="utf-8") as file:
@@ -216,7 +216,7 @@ def status_of(batches: Sequence[Batch], store: BatchStore) -> Status:
     known = store.known()
     computed, wrong = 0, []
     for batch in batches:
-        # What cannot be read is to be computed.
+        # A batch that cannot be read must be computed.
         with suppress(StoreError):
             if batch.key in known:
                 wrong += [store.read(batch.key)] if store.failed(batch.key) else []

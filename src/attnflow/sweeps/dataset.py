@@ -114,8 +114,8 @@ def complete(
     job = Job(sweep, str(store.root.parent), limit)
     if waiting:
         log.report()
-        # What an earlier driver saw die, it tried again: only the last beginning may
-        # have ended with the driver itself, and is nobody's fault.
+        # An earlier driver retried every death that it saw. Only the last attempt may
+        # have ended together with the driver, and does not count against the batch.
         store.forgive(batch.key for batch in waiting)
         try:
             for report in executor.run(job, waiting, retry=retry):

@@ -102,7 +102,7 @@ class Local:
     """
 
     def __init__(self, workers: int | None = None):
-        # How often a batch may lose its worker, its journal decides.
+        # The journal of a batch decides how often it may lose its worker.
         self._pool = Pool(workers)
         self.workers = self._pool.workers
 
@@ -186,7 +186,7 @@ class Dask:
                     self._mend()
                     mended = time.monotonic()
         finally:
-            # A cluster that goes on need not compute what nobody waits for.
+            # A cluster that stays alive need not compute results that nobody waits for.
             if futures:
                 client.cancel(list(futures))
 

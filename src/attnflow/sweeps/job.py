@@ -146,10 +146,10 @@ def _runs(job: Job, plans: list[Runnable | Failure]) -> list[xr.Dataset | Failur
 
     seeds = job.sweep.seeds
     together: dict[int, Experiment] = {}
-    # Runs side by side have no bookkeeping but what a course has.
+    # Runs computed side by side have only the bookkeeping of a batch.
     if not job.reads & (schema.BOOKKEEPING - _IN_BATCHES):
         together = {n: p for n, p in enumerate(plans) if isinstance(p, Experiment)}
-    # The batches of a part of a grid have many lengths.
+    # Batches of a subset of a grid have many lengths: pad them to few programs.
     pad = job.sweep.subset is not None
     runs = run_batch(list(together.values()), seeds=seeds, pad=pad) if together else ()
     done = dict(zip(together, runs, strict=True))

@@ -102,7 +102,8 @@ class Sweep:
             name: np.full(
                 (cells, len(self.seeds)) if column.by_seed else cells,
                 "" if column.text else np.nan,
-                # Objects: equal texts are one in memory, a long one costs no other.
+                # Objects, so that equal texts share memory and one long text does not
+                # widen the others.
                 object if column.text else np.float64,
             )
             for name, column in columns.items()

@@ -51,7 +51,7 @@ def work(job: Job, batch: Batch, *, retry: bool = False) -> Report:
     """Compute a batch and store it, unless it is stored; `retry` its failed cells."""
     store = BatchStore(job.root)
     old = None
-    # What cannot be read is computed anew.
+    # A batch that cannot be read is recomputed.
     with suppress(StoreError):
         old = store.read(batch.key) if store.has(batch.key) else None
     if old is not None and not (retry and old.attrs[FAILED]):
@@ -99,12 +99,13 @@ def _computed(job: Job, batch: Batch, store: BatchStore) -> xr.Dataset:
 
 
 def _part(job: Job, part: Batch, store: BatchStore) -> xr.Dataset:
-    # One that cannot be read is computed anew.
+    # A part that cannot be read is recomputed.
     with suppress(StoreError):
         if store.has(part.key):
             return store.read(part.key)
     result = _alone(job, part, store, deaths=CELL_DEATHS)
-    # On a full disk it is in memory still, and may yet be stored with the others.
+    # On a full disk the part is still in memory, and may be stored later with the
+    # others.
     with suppress(StoreError):
         store.write(part.key, result)
     return result

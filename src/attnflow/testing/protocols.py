@@ -301,7 +301,7 @@ class ExhibitProtocol:
         )
         for change in self.changes_of(exhibit):
             changed = {name: change(run) for name, run in evidence.items()}
-            # A changed value, and its logarithm, may be no number any more.
+            # A changed value, or its logarithm, may be NaN.
             with np.errstate(all="ignore"):
                 after = all_sentences(exhibit, changed)
             assert after.keys() == answers.keys()

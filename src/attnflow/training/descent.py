@@ -118,7 +118,8 @@ def begin(
         begin = rule.transformation().init
         if getattr(system, "scaled", False) and isinstance(rule, Adam):
             begin = begin_adam
-        # What is empty is so for all seeds: a vmap over them costs a millisecond.
+        # An empty state is empty for all seeds, and a vmap over them would cost a
+        # millisecond.
         each = begin if rule.memoryless else jax.vmap(begin)
         memory[name] = each(own_state(system, state, name))
     seeds = len(start)
@@ -230,7 +231,7 @@ _advance = Program(_block)
 
 
 def _finite(state: State) -> Array:
-    # A maximum keeps what is no number, and is one program where a count is two.
+    # A maximum propagates NaN, and is one program where a count would be two.
     sizes = [jnp.max(jnp.abs(x), initial=0.0) for x in jax.tree.leaves(state)]
     return jnp.isfinite(jnp.stack(sizes)).all()
 

@@ -1,9 +1,9 @@
 """Compiled programs: in float64, with seeds side by side, kept between sessions.
 
-XLA's time for a program is seconds, that of most runs milliseconds: a program that runs
-for a moment is compiled soon, one that runs for long well. Options of the compiler
-change last digits, so that the choice depends on the sizes of arrays and on the number
-of steps, and on nothing else: the same run is always compiled alike.
+XLA takes seconds to compile a program, and most runs take milliseconds. So a program
+that runs briefly is compiled with little effort, and one that runs long is optimised.
+Compiler options change the last digits of results; the choice therefore depends only on
+the sizes of arrays and the number of steps, and a run is always compiled the same way.
 """
 
 import ctypes
@@ -26,7 +26,7 @@ from attnflow.schema.clock import COUNTS, spend
 from attnflow.schema.installation import programs_directory
 from attnflow.training.system import State, System
 
-# A quarter of what Linux allows a process unless told otherwise.
+# A quarter of Linux's default limit on memory mappings per process.
 MAPPINGS = 16_000
 MEMORY = 10**9
 """Bytes of a process beyond which compiled programs are forgotten."""
@@ -38,13 +38,13 @@ Result = TypeVar("Result")
 
 
 class Effort(Enum):
-    """What the compiler may take; CPU seconds of two programs on one core.
+    """How hard the compiler optimises; with CPU seconds to compile two programs.
 
     - `LEAST`: loops as they are written (0.14 s for the descent of `mixture/figure1`,
-      1.0 s for its flow); code takes up to twice as long.
-    - `LESS`: older emitters of fused loops (0.5 s, 2.0 s); small flows take 1.6 times
+      1.0 s for its flow); the program runs up to twice as long.
+    - `LESS`: XLA's older code for fused loops (0.5 s, 2.0 s); small flows run 1.6 times
       as long, descents no longer.
-    - `FULL`: as JAX does by itself (1.0 s, 3.5 s).
+    - `FULL`: JAX's default (1.0 s, 3.5 s).
     """
 
     LEAST = (
@@ -77,7 +77,7 @@ class Program:
         # Other backends have options of their own.
         ours = jax.default_backend() == "cpu"
         options = dict(effort.value) if ours else {}
-        # Equinox hands on every option of jax.jit, and declares some of them.
+        # Equinox passes every option on to jax.jit, but declares only some of them.
         return eqx.filter_jit(self.function, compiler_options=options or None)  # pyright: ignore[reportCallIssue]
 
 
@@ -203,13 +203,13 @@ def keep_compiled() -> None:
 
 
 def make_room(limit: int = MAPPINGS, memory: int = MEMORY) -> bool:
-    """Forget compiled programs where they take up much of a process.
+    """Drop compiled programs if they take up too much of this process.
 
-    Every program keeps pieces of memory mapped, of which Linux allows a process some
-    65,000; beyond, XLA ends it without a word. Long sessions over many shapes, such as
-    the whole claims table, come there, and to gigabytes. Programs that are needed again
-    are read from the persistent cache. Mappings are counted only where something was
-    compiled since they were: reading them takes a millisecond.
+    Every program keeps pieces of memory mapped. Linux allows a process some 65,000
+    mappings; beyond that XLA crashes without a message. Long sessions over many shapes,
+    such as the whole claims table, get there, and to gigabytes. Programs that are
+    needed again are read from the persistent cache. Mappings are counted only if
+    something was compiled since the last count, which takes a millisecond.
     """
     if _CHECKED.get((limit, memory)) == _COMPILED[0]:
         return False
@@ -219,12 +219,14 @@ def make_room(limit: int = MAPPINGS, memory: int = MEMORY) -> bool:
         resident = _resident()
     except OSError:
         return False
-    # What is no program's stays: forgetting more of them would help nobody.
+    # Memory that programs do not hold stays after they are dropped: do not drop them
+    # again until the process has grown by GROWTH since.
     if mapped <= limit and resident <= max(memory, _LEFT[0] + GROWTH):
         return False
     jax.clear_caches()
     gc.collect()
-    # Without it the C library keeps what is free, on Linux, where we are now.
+    # Freed memory goes back to Linux only when the C library is asked to return it.
+    # (/proc exists, so this is Linux.)
     trim = getattr(ctypes.CDLL(None), "malloc_trim", None)
     if trim is not None:
         trim(0)
@@ -261,10 +263,10 @@ def compile_time() -> Iterator[Stopwatch]:
 
 
 _ACTIVE: list[Stopwatch] = []
-# How often something was compiled, and how often that was when mappings were counted.
+# The number of compilations so far, and what it was when mappings were last counted.
 _COMPILED = [0]
 _CHECKED: dict[tuple[int, int], int] = {}
-# Bytes that were left when programs were last forgotten.
+# Resident bytes just after programs were last dropped.
 _LEFT = [0]
 
 

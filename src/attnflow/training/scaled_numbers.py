@@ -102,7 +102,7 @@ def _adam_leaf(
     root = jnp.sqrt(second / (1 - rule.beta2**count))
     # Beyond e^709 the scale of a gradient has no inverse: ε = 0 stays 0 there.
     epsilon = jnp.zeros_like(safe) if rule.bare else rule.epsilon * jnp.exp(-safe)
-    # Where nothing has pulled yet, 0 / 0 is no move.
+    # Where no force has acted yet, 0 / 0 means no move.
     below = jnp.where(root + epsilon > 0, root + epsilon, 1.0)
     pulled = root > 0
     swamped = (pulled & (root < epsilon)).sum() * 2 > pulled.sum()

@@ -20,7 +20,7 @@ from jaxtyping import Array, Float
 
 from attnflow.schema.dataset import Outcome
 
-# PyTrees, for which checkers have no type: jaxtyping's name is unknown to them.
+# PyTrees: type checkers have no type for them and do not know jaxtyping's.
 State: TypeAlias = Any
 System: TypeAlias = Any
 """A `FlowSystem` or a `DescentSystem`."""

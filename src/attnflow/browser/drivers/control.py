@@ -65,7 +65,7 @@ class Memory:
     def unless_finite(self, then: list[Statement]) -> list[Statement]:
         """Statements for a state of which some entry is not finite."""
         largest, i = Local("f64"), Local("i32")
-        # A maximum keeps what is no number.
+        # A maximum propagates NaN.
         loops: list[Statement] = [
             For(i, size, [Set(largest, _larger(largest, self.state, at(i) + start))])
             for start, size in self.floats

@@ -56,7 +56,7 @@ def blank_run(setup: SetUp, fields: Mapping[str, Any], fill: float) -> xr.Datase
         known = experiment.model.registry.find
     labels = {dim: tuple(names) for dim, names in setup.labels.items()}
     run = as_dataset(experiment, [0], course, labels, find=known)
-    # A page keeps no values of the ends of stages.
+    # A page has no values at the ends of stages.
     run = run.drop_vars([n for n in run.data_vars if str(n).endswith(AT_END)])
     marked = _Marked(canonical_json(dict(experiment.setting)))
     marked.setting = fields

@@ -67,7 +67,8 @@ def _items(
         with symbols_pass():
             items = list(paper.conditions({**fields, **values}))
     except Exception:
-        # What cannot be followed is known where the page begins.
+        # Conditions that cannot be traced are shown for the page's initial setting
+        # only.
         fixed = {name: getattr(setting, name) for name in names}
         return list(paper.conditions(fields)), fixed
     for n, guard in enumerate(log.guards):

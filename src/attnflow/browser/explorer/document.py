@@ -138,7 +138,7 @@ class _Book:
     ) -> Json:
         experiments = []
         for n, writer in enumerate(self.writers):
-            # What one leaves of the room is there for the next ones.
+            # Space that one experiment does not use is available to the following ones.
             share = (BUDGET - self.pool.size) // (len(self.writers) - n)
             writer.limit, writer.choices = self.pool.size + share, not several
             experiments.append(writer.json(most))
@@ -211,7 +211,7 @@ class _Writer:
                 kernels = Kernels(pool, self.compiled)
                 variant_of(chosen, names, {"seed": 0}, kernels)
             except ValueError:
-                # Not every size can be halved.
+                # Some settings are not valid at half their size.
                 if smaller is None or setting is recipe.setting:
                     raise
             else:
@@ -419,7 +419,7 @@ class _Writer:
         values = knobs.values_of(self.setting, settings, lost)
         default = {name: options[0] for name, options in values.items()}
         wanted: list[dict[str, Any]] = [{"seed": seed} for seed in SEEDS]
-        # Numbers that are no shapes, and rules, cost little.
+        # Fields that are not shapes, and training rules, take little space.
         cheap = [n for n in values if fields[n].traced or n in knobs.TRAINING]
         firsts = {p.exhibit: p for p in reversed(self.presets)}
         wanted += [
@@ -428,7 +428,7 @@ class _Writer:
         ]
         others = [n for n in values if n not in cheap] if self.choices else []
         names = [*cheap, *others]
-        # By turns, so that a field with many values does not take all the room.
+        # Fields take turns, so that one with many values does not use up the space.
         for turn in range(1, max((len(v) for v in values.values()), default=0)):
             wanted += [
                 {name: values[name][turn], "seed": 0}
@@ -481,7 +481,7 @@ class _Writer:
                     continue
                 pair: Json = {"label": f"{value}", "setting": {name: value}}
                 if value == "flow" and hasattr(self.setting, "learning_rate"):
-                    # So that both cover the same training time.
+                    # Both must cover the same training time.
                     pair["scaled"] = {"steps": "learning_rate"}
                 pairs.append(pair)
         kind = type(self.setting)

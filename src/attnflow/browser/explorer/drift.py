@@ -56,7 +56,7 @@ def drift_of(setup: SetUp) -> tuple[SetUpModule, Json] | None:
             laws = _laws(system.form)
 
         def program(*floats: Any) -> Any:
-            # A page holds integers as floats.
+            # A page stores integers as floats.
             trees = jax.tree.map(lambda x, like: x.astype(like.dtype), floats, kinds)
             inputs, before, after = trees
             whole = stage.system(inputs)
@@ -85,7 +85,8 @@ def drift_of(setup: SetUp) -> tuple[SetUpModule, Json] | None:
             examples = [draw.uniform(1, 2, array.shape) for _, array in kept]
             module = compiled(closed, ["drift"], [], examples)
         except Exception:
-            # What cannot be followed or lowered is left out: nothing else rests on it.
+            # A drift that cannot be traced or lowered is left out: nothing else depends
+            # on it.
             return None
     return module, {"laws": laws, "reads": [read for read, _ in kept]}
 
@@ -120,7 +121,7 @@ def _followed() -> Iterator[None]:
         return np.max(change / np.where(size > 0, size, 1.0))
 
     patches = {"float": lambda x: x, "max": largest, "_last": last, "_sum_drift": sums}
-    # Where types are checked, as in tests, a followed array is none of NumPy's.
+    # Type checks, which tests turn on, would refuse a traced array as a NumPy array.
     checks = jaxtyping.config.jaxtyping_disable
     with ExitStack() as stack:
         jaxtyping.config.update("jaxtyping_disable", True)

@@ -43,7 +43,7 @@ def _declared(
                 if not isinstance(line, Line) or line.run not in runs:
                     continue
                 if isinstance(line.of, str) and _is_known(line.of, dims, labels):
-                    # Beside other runs a line is named after its run.
+                    # In a panel with several runs a line is named after its run.
                     own = line.of.partition("[")[2].rstrip("]").replace(",", ", ")
                     name = line.label or line.name
                     if len(exhibit.needs) > 1:

@@ -108,10 +108,11 @@ class StageRows:
                 put(f"formula guard {fill} {n}", guard.symbol, **place)
         if not tables:
             with contextlib.suppress(Exception):
-                # A formula that cannot be followed: the stages without formulas.
+                # If a formula cannot be traced, show the stages without formulas.
                 tables = [self._table(setup, plain, np.nan, formulas=False)]
         if len({repr([_said(t) for t in table]) for table in tables}) <= 1:
-            # Which stages there are does not depend on records.
+            # The list of stages does not depend on the records, so two fills are
+            # enough.
             self.fills = FILLS[:2]
         return tables, fixed
 

@@ -41,7 +41,7 @@ class Followed(NDArrayOperatorsMixin):
     dtype = property(lambda self: self.array.dtype)
     ndim = property(lambda self: self.array.ndim)
     size = property(lambda self: self.array.size)
-    # By these xarray knows an array.
+    # xarray recognises an array by these attributes.
     real = property(lambda self: self)
     imag = property(lambda self: Followed(jnp.zeros_like(self.array)))
 

@@ -42,7 +42,7 @@ class Pool:
     def size(self) -> int:
         """About as many as all of it takes, compressed and in base64."""
         arrays = sum(len(array["data"]) for array in self.arrays)
-        # Modules are repetitive: a fourth of them is left.
+        # Modules are repetitive: they compress to about a quarter.
         return arrays + sum(map(len, self.modules)) // 4
 
     def module(self, module: bytes) -> int:
@@ -76,7 +76,7 @@ def _packed(flat: np.ndarray) -> np.ndarray:
         limits = np.iinfo(kind)
         inside = (floats >= limits.min) & (floats <= limits.max)
         whole = inside.all() and np.array_equal(floats, np.rint(floats))
-        # Of two zeros only one is an integer.
+        # Integers have no −0.0.
         if whole and not np.signbit(floats[floats == 0]).any():
             return floats.astype(f"<{kind}")
     return floats.astype("<f8")
@@ -124,7 +124,7 @@ def _signature(stage: StageFunctions) -> str:
     until = record.until
     if isinstance(until, Reach):
         driver += (until.scalar, until.direction, until.every)
-    # The jaxpr itself: static fields of a system are in it.
+    # Keyed by the jaxpr, which also contains the static fields of a system.
     args = (stage.inputs, stage.carry)
     if isinstance(rule, Flow):
         args = (stage.inputs, np.zeros(()), stage.carry)
@@ -169,7 +169,8 @@ def traceable(
         except Unsupported:
             raise
         except Exception:
-            # Some number is used in a way that a symbol does not know: find out which.
+            # Some number is used in a way that symbols do not support: find out which
+            # one.
             recipe.experiment(setting)
             bad = {n: why for n in kept if (why := _failure(recipe, setting, n, seed))}
             if not bad:

@@ -113,7 +113,7 @@ def hyperbolic_tangent(x: Node) -> Node:
     high, low = ratio((top, error - e[1]), with_one(e))
     square = x * x
     near = size + size * square * polynomial(square, TANH)
-    # What is no number is not small, and stays as it is.
+    # NaN compares as not small, and passes through unchanged.
     small = compare("lt", size, SMALL_TANH)
     return binary("copysign", choice(small, near, high + low), x)
 

@@ -59,7 +59,7 @@ def logarithm_of_one_and(x: Node) -> Node:
     """`log(1 + x)`."""
     total, error = exact_sum(constant(1.0), x)
     k, f = _mantissa(total)
-    # Where the error is scaled by less than 2⁻¹⁰⁰⁰, it is nothing.
+    # Scaled by less than 2⁻¹⁰⁰⁰, the error is negligible.
     least = choice(compare("gt", k, 1000), constant(1000, "i64"), k)
     f = ordered_sum(f, error * power_of_two(constant(0, "i64") - least))
     high, low = _sum(k, f)
@@ -79,7 +79,7 @@ def power(x: Node, y: Node) -> Node:
     extreme = equal(size, 0.0) | equal(size, math.inf)
     vanishes = compare("ne", compare("gt", size, 1.0), compare("gt", y, 0.0))
     magnitude = choice(extreme, choice(vanishes, 0.0, math.inf), magnitude)
-    # No number to the power of 0 is 1; what is no number otherwise stays so.
+    # NaN to the power of 0 is 1, as in C; otherwise NaN stays NaN.
     magnitude = choice(compare("ne", x, x) | compare("ne", y, y), x + y, magnitude)
     whole = equal(unary("floor", y), y)
     half = y * 0.5

@@ -48,7 +48,7 @@ Rule = Callable[["Lowering", Equation, list[Value], int], list[Value]]
 """Lowers an equation, given its inputs and the level of its outputs."""
 RULES: dict[str, Rule] = {}
 """How each primitive is lowered, by its name."""
-# Reading these again costs no more than a load.
+# Recomputing these costs no more than a load.
 CHEAP = ("neg", "convert_element_type", "not", "abs", "iota", "ne", "eq", "gt", "lt")
 SAMPLE = 200_000
 """Entries up to which examples of what depends on inputs alone are computed."""

@@ -111,7 +111,7 @@ def symbols_pass() -> Iterator[None]:
     for name, ufunc in (("min", np.minimum), ("max", np.maximum)):
         patch(builtins, name, _extreme(getattr(builtins, name), ufunc))
     patch(jax, "device_put", _device_put(jax.device_put))
-    # Where types are checked, as in tests, a symbol is no array of JAX.
+    # Type checks, which tests turn on, would refuse a symbol as a JAX array.
     checks = jaxtyping.config.jaxtyping_disable
     with contextlib.ExitStack() as stack:
         for item in patches:

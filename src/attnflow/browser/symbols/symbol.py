@@ -83,7 +83,8 @@ class Symbol:
 
     @property
     def __class__(self) -> type:  # pyright: ignore[reportIncompatibleMethodOverride]
-        # `isinstance(x, float)` holds of a scalar, as it does of the number itself.
+        # `isinstance(x, float)` must be true for a scalar, as it is for the plain
+        # number.
         return type(self.value)
 
     @property
@@ -112,7 +113,7 @@ class Symbol:
     ) -> Any:
         return applied(self.log, function, name_of(function), args, options)
 
-    # What a plain number would say.
+    # Answers that a plain number would give.
 
     def __bool__(self) -> bool:
         answer = bool(self.value)
@@ -270,7 +271,7 @@ def applied(
     if name in UNKNOWN:
         split = _split(symbols[0])
         if name == "linalg.qr" and not options and split and _is_positive(split[0]):
-            # A scale does not turn the directions.
+            # Scaling a matrix does not change the directions of its QR factor.
             turn, size = function(split[1])
             return turn, Symbol(result[1], knobs, log, factors=(split[0], size))
         log.leak(knobs)

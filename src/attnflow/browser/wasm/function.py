@@ -91,7 +91,7 @@ class Encoder:
         body = head + b"".join(
             unsigned(x.number) if isinstance(x, Slot) else x for x in code
         )
-        # A function with a result ends by a return: what follows is never reached.
+        # A function with a result ends with a return; the code after it is unreachable.
         body += (b"\x00" if self.function.result else b"") + END
         return unsigned(len(body)) + body
 

@@ -84,7 +84,7 @@ def _recalled(function: Callable[..., Any], runs: Sequence[xr.Dataset]) -> Any:
         return function(*runs)
     key = (id(function), *map(id, runs))
     if key not in memory[1]:
-        # With the function, so that no other one gets its id.
+        # Keeping a reference to the function prevents its id from being reused.
         memory[1][key] = (function, function(*runs))
     return memory[1][key][1]
 
@@ -117,7 +117,8 @@ def mask_of(
     for run in runs[1:]:
         mask = mask & look.recorded(run)
     if table.sizes[TIME] == mask.sizes[TIME]:
-        # A measure may have a clock of its own; aligned by time, its records would go.
+        # A measure may have a clock of its own; aligning by time would drop its
+        # records.
         mask = mask.assign_coords({TIME: table[TIME]})
     return mask
 

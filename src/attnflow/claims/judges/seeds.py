@@ -333,7 +333,8 @@ class InOrder(AbstractJudge):
         times = event.times
         if key not in self.never:
             return times
-        # Not reached is late only where the series was known to the end.
+        # An event that was not reached counts as late only if the series is known to
+        # the end.
         known = [detected.known for detected in event.detected]
         return np.where(np.isnan(times) & known, np.inf, times)
 

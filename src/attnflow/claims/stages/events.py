@@ -325,7 +325,8 @@ class Stage:
         values = np.asarray(last.values, float)
         ends = run["end_time"].values
         reached = reaches(values, self.level_of(run), self.direction)
-        # A level that may lie in a hole was perhaps reached before the end.
+        # If the level may have been crossed in unknown records, it may have been
+        # reached before the end.
         detected = tuple(
             Detected(float(end))
             if is_reached and not seen.reached and (seen.known or seen == NOTHING)

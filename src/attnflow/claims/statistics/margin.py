@@ -250,5 +250,6 @@ def _factor(gram: np.ndarray) -> np.ndarray:
             f"The kernel's least eigenvalue is {values[0]:.3g}: inner products have "
             "none below 0. Give the Gram matrix of the samples, without labels."
         )
-    # An eigenvalue of rounding's size would add a direction in which all separate.
+    # An eigenvalue of the size of rounding errors would add a direction in which
+    # everything is separable.
     return vectors * np.sqrt(np.where(values > rounding, values, 0.0))

@@ -30,7 +30,7 @@ def _paired(
         torch=partial(_torch, share, *arrays),
         rival=f"{RIVAL}; the first {share:.0%} of the steps, scaled",
         lean=(partial(_torch, share, *arrays, lean=True), LEAN),
-        # 30,000 steps, over which rounding grows; the issue asks for 1e-10.
+        # Rounding errors grow over 30,000 steps.
         tolerance=1e-10,
         share=share,
         repeats=repeats,
@@ -54,7 +54,7 @@ def _flow(*, share: float) -> Case:
         ours=partial(_ours, 128, 256, STEPS, arrays, recorded=("loss",), **times),
         torch=partial(_torch, share, *arrays),
         rival=f"{RIVAL}; the first {share:.0%} of the steps, scaled",
-        # Descent is not the flow: its steps are good to η times the sharpness.
+        # Descent is not the flow: its error is of the order of η times the sharpness.
         tolerance=2e-3,
         share=share,
     )

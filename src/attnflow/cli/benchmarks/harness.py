@@ -194,7 +194,7 @@ def measure(name: CaseName, case: Case) -> dict[str, Any]:
     """
     ways = _ways(case)
     if {"torch", "lean"} & ways.keys():
-        # Its import takes seconds, and is no part of anybody's loop.
+        # Importing PyTorch takes seconds, and is not part of the loop that is timed.
         importlib.import_module("torch")
     # Ours comes first, so that the peak is its own, compilation included.
     before = _peak_memory()
@@ -205,7 +205,7 @@ def measure(name: CaseName, case: Case) -> dict[str, Any]:
     for way in [name for name in ways if name != "ours"]:
         others, seconds = _timed(ways[way])
         times[way] = [seconds] if seconds > SECONDS else []
-        # A maximum would lose what is no number.
+        # Python's max would lose a NaN.
         worst = float(np.max([worst, agreement(rows, others)]))
     if not worst <= case.tolerance:
         raise RuntimeError(
@@ -273,7 +273,7 @@ def _repeat(
     for turn in range(repeats):
         for name, way in ways.items():
             often = repeats if name == "ours" else min(repeats, RIVAL_REPEATS)
-            # Spread over the turns; the first is done where there is one.
+            # Spread over the turns; the first one is already done, if there is one.
             due = turn * often // repeats >= len(times[name])
             if not times[name] or (due and sum(times[name]) < SECONDS):
                 times[name].append(_timed(way)[1])
@@ -281,7 +281,7 @@ def _repeat(
 
 def worker(paper: str, id: str) -> None:
     """Measure one case in this process and print its row."""
-    # XLA's thread flags alone do not hold it to one core.
+    # XLA's thread flags alone do not keep it on one core.
     if hasattr(os, "sched_setaffinity"):
         os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
     try:

@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 
 RIVAL = "full-batch autograd and SGD in PyTorch, float64"
 LEAN = "the same with W_Vᵀ w_O before its product with patches"
-# Steps of ours and of PyTorch: each long enough beside what it costs to begin, and
-# records of ours few enough to cost nothing.
+# Numbers of steps for attnflow and for PyTorch: enough to outweigh the start-up cost,
+# with few enough records that recording costs nothing.
 STEPS = {2: (8000, 40), 4: (4000, 40), 10: (1000, 40), 20: (300, 20)}
 RECORDED = (0, 10, 20, 40)
 COUNTS = tuple(range(2, 21, 2))

@@ -241,7 +241,7 @@ class _Start(NamedTuple):
         if self.columns.coordinate is not None:
             entries, rest = self.columns.read(tokens), tokens
             if self.name == "coordinates":
-                # What lies in no column stays as it began.
+                # Weights outside all columns keep their initial values.
                 rest = self.columns.outside(tokens)
         elif test.columns is not None:
             entries, rest = np.asarray(test.columns)[known.tokens], tokens

@@ -65,7 +65,7 @@ def build_tokens(
     return form, {"scores": scores, "values": values}
 
 
-# Cells of a map begin with the same zeros and have the same frame.
+# Cells of a map share the initial zeros and the frame.
 @lru_cache(maxsize=8)
 def _zeros(kind: jnp.dtype, *shape: int) -> Array:
     return jax.device_put(np.zeros(shape, kind))

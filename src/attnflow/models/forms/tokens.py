@@ -284,7 +284,7 @@ class Probe(eqx.Module):
         kept = scores["share"][:, None, None] ** 2
         start = self.values
         if "output" in values:
-            # Read by the output first, a sum by token is one number.
+            # Contracted with the output first, a sum by token is a single number.
             output, sums = values["output"], values["sums"]
             start = jnp.einsum("htc,hc->ht", start, output)
             values = {**values, "sums": jnp.einsum("hpc,hc->hp", sums, output)}

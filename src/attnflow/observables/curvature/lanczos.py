@@ -66,7 +66,8 @@ def _restarted(product: Product, size: int, kind: jnp.dtype) -> Float[Array, ""]
         # Twice is enough; rows that are not there yet are zeros.
         rest = image - basis.T @ (basis @ image)
         rest = rest - basis.T @ (basis @ rest)
-        # Where nothing is left, the basis holds all that its start can reach.
+        # If nothing is left, the basis spans everything that can be reached from the
+        # start.
         ended = _length(rest) <= 10 * jnp.finfo(kind).eps * _length(image)
         rest = jnp.where(ended, 0.0, rest / jnp.where(ended, 1.0, _length(rest)))
         return basis.at[number + 1].set(rest), images.at[number].set(image)

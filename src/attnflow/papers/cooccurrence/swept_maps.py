@@ -68,8 +68,8 @@ SAMPLES = Map(
     id="map-samples",
     title="How many samples are enough, over n and L",
     caption=(
-        "The expected test loss over the training loss, when the latter is 2·10⁻⁶, of "
-        "the noise-free flow up to symmetry, in which n is any number. Dots: a ratio "
+        "Expected test loss divided by the training loss, when the latter is 2·10⁻⁶, "
+        "in the noise-free flow, where n can be any real number. Dots: a ratio "
         "of ten. Dashed: n = L², the theorem's order with its constant read as 1. "
         "Dotted: n*, above which the hard-margin classifier of token counts "
         "misclassifies no test sample. The map shows whether the sufficient number of "

@@ -85,7 +85,7 @@ def run_of(check: Measurement | None, reading: Reading, evidence: Evidence) -> s
 def _seed_of(check: Measurement | None, run: xr.Dataset) -> int | None:
     if not isinstance(check, Seeds) or len(check.margin) != run.sizes[SEED]:
         return None
-    # What is not known decides before anything that is.
+    # Unknown values decide before known ones.
     margins = np.nan_to_num(np.array(check.margin), nan=-np.inf)
     return int(margins.argmin()) if len(margins) > 1 else None
 

@@ -143,11 +143,12 @@ class Export:
         if row is None:
             row = Judge(case.slug, case.id, case.seeds, self.root, key).do()
         case.folder.mkdir(parents=True, exist_ok=True)
-        # Until the last file is written, the folder is not whole.
+        # Until the last file is written, the folder is incomplete.
         (case.folder / MARK).unlink(missing_ok=True)
         if row.verdict is Verdict.UNCHECKED:
             _write_report(case.folder, unchecked_report(paper, row))
-            # The key is empty: what is missing may come.
+            # The key is empty, so that the folder is written again when the missing
+            # data are there.
             return _seal(case, row, "", {})
         gather = partial(runner_of(self.root).gather, paper)
         evidence = gather(with_seeds(claim.needs, case.seeds))

@@ -20,7 +20,7 @@ from attnflow.claims.scope import declared_runs
 from attnflow.claims.table import as_expected
 from attnflow.papers.base import Paper
 
-# What deserves a reader's eye comes first.
+# Rows that need attention come first.
 ORDER = (Verdict.FAILS, Verdict.INCONCLUSIVE, Verdict.HOLDS, Verdict.UNCHECKED)
 COLUMNS = (Verdict.HOLDS, Verdict.INCONCLUSIVE, Verdict.FAILS, Verdict.UNCHECKED)
 """The order of columns in a table of counts."""

@@ -226,7 +226,7 @@ def earlier_result(paper: str, id: str, directory: Path) -> ExhibitResult | None
         is_whole = record.pop(_SEAL) == _seal(record, directory)
         result = _result_of(record, directory)
     except (OSError, ValueError, TypeError, KeyError, AttributeError):
-        # Nothing was kept, or by another version, which counts as nothing.
+        # No record, or one of another version, which counts as none.
         return None
     return result if is_whole and (result.paper, result.id) == (paper, id) else None
 

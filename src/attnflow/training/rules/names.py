@@ -148,7 +148,7 @@ def trained_by(
                 f"{name} has a rule or a rate of its own, and what is trained is "
                 f"{'+'.join(trains)}: train it too, or leave it out."
             )
-    # A part of which every weight is named apart has no rest.
+    # If every weight of a part is named separately, the part has no rest.
     if {"keys", "queries"} <= set(names) and "scores" in names:
         names.remove("scores")
     rules: dict[str, Rule] = {}
@@ -268,7 +268,7 @@ def split(rule: R) -> tuple[R, Numbers]:
 
 
 def _split(record: R) -> tuple[R, Numbers]:
-    # Without its constructor, whose checks another value might not pass.
+    # Not through its constructor, whose checks another value might not pass.
     plain = copy.copy(record)
     numbers: Numbers = {}
     for field in dataclasses.fields(record):

@@ -462,7 +462,7 @@ def _decayed(
 ) -> optax.GradientTransformation:
     """What a rule makes of gradients with decay in them."""
     if rule.decays_apart or is_zero(rule.weight_decay):
-        # Adding zero times θ would read θ once more, which large tables feel.
+        # Adding zero times θ would read θ once more, which is slow for large tables.
         return transformation
     return optax.chain(optax.add_decayed_weights(rule.weight_decay), transformation)
 

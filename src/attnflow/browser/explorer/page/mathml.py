@@ -156,7 +156,8 @@ def _element(node: Node) -> Markup:
         case "number":
             return Markup(f"<mn>{text}</mn>")
         case "sign":
-            # Brackets of a browser's own accord would grow without a font for it.
+            # By default browsers stretch brackets, which looks wrong without a math
+            # font.
             close = ' lspace="0" rspace="0"' if node.text in "/|‖" else ""
             return Markup(f'<mo stretchy="false"{close}>{text}</mo>')
         case "letter":

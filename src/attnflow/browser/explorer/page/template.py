@@ -49,7 +49,7 @@ def render(document: Json) -> str:
     """The page of a document that `attnflow.browser.explorer` has put together."""
     book = prepare(document)
     style = _theme_rules() + _text("style.css")
-    # In a function of its own, so that its names are not the page's.
+    # Wrapped in a function, so that its names do not become globals of the page.
     text = _text(PLAYER, "attnflow.browser.explorer")
     names = "{ Model, seriesOf }"
     player = f"const {names} = (() => {{\n{text}\nreturn {names};\n}})();"

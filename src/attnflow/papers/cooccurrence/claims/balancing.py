@@ -80,8 +80,8 @@ CLAIMS: tuple[c.Claim, ...] = (
     _claim(
         id="A-L4.4",
         place="Lemma 4.4; Lemma F.5",
-        statement="In phase 2 the class weights of samples with one target differ by a "
-        "small part of either: |Σ2 − Σ3| ≤ C min(Σ2, Σ3) with C ≪ 1, read as "
+        statement="In phase 2 the class weights of samples with one target differ by "
+        "a small fraction of either: |Σ2 − Σ3| ≤ C min(Σ2, Σ3) with C ≪ 1, read as "
         f"{SMALL:g}.",
         judge=_at_most("|Σ2 − Σ3| / min(Σ2, Σ3)", balance_gap, SMALL),
         inert=BEGINS,
@@ -123,8 +123,9 @@ CLAIMS: tuple[c.Claim, ...] = (
                 _at_most("−G3' / (G1' + G2')", velocity_share, 1 - GAP),
             )
         ),
-        predicate="of the readouts' own velocities",
-        source=f"{ev.THEORY_RUNS}. Not for n below about L²: without noise R ends at "
+        predicate="G' is the velocity of the readout itself",
+        source=f"{ev.THEORY_RUNS}. It does not hold for n below about L²: without "
+        "noise R ends at "
         "0.987 for n = 60, L = 20",
         mutations=c.named(mutate.swap(ALL, "value_rate", "token", ("mu1", "mu3"))),
     ),

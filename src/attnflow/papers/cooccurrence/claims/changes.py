@@ -95,7 +95,7 @@ CLAIMS: tuple[c.Claim, ...] = (
         ),
         source=f"{ev.THEORY_RUNS}. They are close to their initial values only for "
         "large m: at m = 512 inner products of values change by more than twice their "
-        "size. Queries are judged beside keys since version 2 of the claims",
+        "size. Queries are judged as well as keys since version 2 of the claims",
         mutations=c.named(
             with_width(both_of(GRAM), 0.5),
             with_width(both_of(SCORE), 0.5),

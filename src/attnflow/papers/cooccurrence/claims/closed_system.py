@@ -20,7 +20,7 @@ FLOW_ERROR = 1e-10
 
 ALL = mutate.EVERY
 TABLES = {"tables": Request("appendix-c", seeds=1)}
-ERROR = "an error, within arithmetic by many orders: only its size matters"
+ERROR = "a rounding error, many orders below the tolerance: only its size matters"
 _identity = partial(
     c.Claim,
     kind=c.Kind.IDENTITY,
@@ -60,7 +60,9 @@ CLAIMS: tuple[c.Claim, ...] = (
     _identity(
         id="A-App.B",
         place="Appendix B; equation (17)",
-        statement="Gradient flow of W, W_V, W_K and W_Q is as written out by hand.",
+        statement=(
+            "The gradient flow of W, W_V, W_K and W_Q is as written out in Appendix B."
+        ),
         needs={"gradients": Request("gradients", seeds=3)},
         judge=c.Equal(
             "entries off automatic differentiation of a separate forward pass, over "
@@ -76,8 +78,10 @@ CLAIMS: tuple[c.Claim, ...] = (
     _identity(
         id="A-App.C",
         place="Appendix C; equations (4), (6), (7); Lemmas C.1 to C.4",
-        statement="Six tables of inner products move by themselves under gradient "
-        "flow, with the printed right-hand sides; so does the readout G.",
+        statement=(
+            "Under gradient flow six tables of inner products form a closed system, "
+            "with the printed right-hand sides; the readout G moves as printed too."
+        ),
         needs=TABLES,
         judge=c.All(
             (
@@ -100,9 +104,11 @@ CLAIMS: tuple[c.Claim, ...] = (
             },
         ),
         predicate="rounding; two integrations of 1e-12 a step",
-        source="our computation, seed 0 (3e-15; flow 8e-14; an earlier one: 2.4e-14). "
-        "Where fillers repeat within a sample the lemmas' forms are ambiguous; taken "
-        "at a token's first position, they are off by up to a third",
+        source=(
+            "our computation, seed 0 (3e-15; flow 8e-14; an earlier one: 2.4e-14). "
+            "If fillers repeat within a sample, the lemmas' formulas are ambiguous; "
+            "taken at a token's first position, they are wrong by up to a third"
+        ),
         inert={"right_side_error": ERROR, "difference": ERROR, "move": ERROR},
         mutations=c.named(
             mutate.add(ALL, "right_side_error", 1e-9),
@@ -128,7 +134,10 @@ CLAIMS: tuple[c.Claim, ...] = (
     c.Claim(
         id="A-F.4",
         place="Lemma F.4; below equation (5)",
-        statement="In Phase 2, where all samples are right, the readout gain b rises.",
+        statement=(
+            "In Phase 2, when all samples are classified correctly, the readout gain "
+            "b rises."
+        ),
         kind=c.Kind.UNIVERSAL,
         under=THEOREM,
         system=ev.FLOW,

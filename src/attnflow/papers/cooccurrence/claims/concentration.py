@@ -96,28 +96,30 @@ CLAIMS: tuple[c.Claim, ...] = (
     _bound(
         "D.3",
         "Products of initial values and neurons, with each other and among "
-        "themselves, are within the bounds of the same kind of their means, with "
-        "probability 1 − δ.",
+        "themselves, deviate from their means by at most bounds of the same kind, "
+        "with probability 1 − δ.",
         f"{DRAWS}: 2% at δ = 0.1",
         ("normal",),
     ),
     _bound(
         "D.4",
-        "Averaged by initial attention, values have the squared length σ0² m / L up to "
-        "the bound of the same kind, for all samples and queries.",
+        "Averaged with the initial attention, values have squared norm σ0² m / L up "
+        "to a bound of the same kind, for all samples and queries.",
         f"{DRAWS}: never violated in 750 draws at δ = 0.1",
         ATTENDED,
     ),
     _claim(
         id="A-D.5",
         place="Corollary D.5",
-        statement="All neurons read at most σ0 σ1 sqrt(m/L log(m1 n L/δ)) of averaged "
-        "values, with probability 1 − δ.",
+        statement=(
+            "Inner products of all neurons with averaged values are at most σ0 σ1 "
+            "sqrt(m/L log(m1 n L/δ)), with probability 1 − δ."
+        ),
         under=ATTENDED,
         judge=partial(_judge_bound, lemma="D.5"),
         expected=c.Verdict.FAILS,
         source=f"{DRAWS}: as printed violated in 75% of draws at δ = 0.1 (reader's "
-        "note A-N10a); what follows from it has Õ, and still holds",
+        "note A-N10a); later steps that use it have Õ, and still hold",
         mutations=c.named(
             mutate.swap("drawn", "broken", "lemma", ("D.5, mended", "D.5"))
         ),

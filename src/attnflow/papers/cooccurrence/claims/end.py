@@ -149,8 +149,10 @@ CLAIMS: tuple[c.Claim, ...] = (
         needs={**ev.LARGE_TABLES, "many": ev.noise_free(6e3)},
         judged=tuple(ev.LARGE_TABLES),
         judge=_judge_of("theta"),
-        predicate="with a filler over the first term alone, which implies the bound; "
-        "powers of log m up to 2",
+        predicate=(
+            "coefficients with a filler are divided by the first term alone, which "
+            "implies the bound; powers of log m up to 2"
+        ),
         expected=c.Verdict.FAILS,
         source=f"{ev.THEORY_RUNS}, and one run without noise; the proof has Õ, from "
         "above only (reader's note A-N3a). C33, C11, C13 and C22, C23, which the "
@@ -162,8 +164,9 @@ CLAIMS: tuple[c.Claim, ...] = (
         ),
         correction=c.Correction(
             c.CorrectionKind.WEAKER,
-            "Θ̃: the coefficients grow like the square of log m, once for the readouts "
-            "that drive them and once for the time that it takes.",
+            "They are Θ̃ of that: the coefficients grow like the square of log m, "
+            "with one factor from the readouts that drive them and one from the time "
+            "that this takes.",
             _judge_of("theta-tilde"),
         ),
         witness=c.Witness(

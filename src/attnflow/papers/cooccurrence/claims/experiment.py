@@ -143,9 +143,12 @@ _FIGURE = (
                 ),
             )
         ),
-        predicate="a quarter (on seeds 0–9: at most 0.16); from a record to the next, "
-        "100 epochs later. Phase 1 takes about 5% of the epochs: scores are flat "
-        "compared with their total change, not slower than on average",
+        predicate=(
+            "at most a quarter (on seeds 0–9: 0.16); changes are from one record to "
+            "the next, 100 epochs later. Phase 1 takes about 5% of the epochs: "
+            "scores are flat compared with their total change, not slower than on "
+            "average"
+        ),
         source=f"{ev.EXPERIMENT_RUNS}; 0.10–0.20 in earlier runs of three seeds",
         mutations=c.named(
             mutate.swap(ALL, "score", "key", ("mu1", "mu3")),
@@ -194,10 +197,11 @@ _FIGURE = (
             )
         ),
         predicate="from record to record, 100 epochs each",
-        source=f"{ev.EXPERIMENT_RUNS}; so in all three seeds of earlier runs. Margins "
+        source=f"{ev.EXPERIMENT_RUNS}; the same in all three seeds of earlier runs. "
+        "Margins "
         "are in units of the mean fall since version 2 of the claims; a loss that "
         "falls like 1/t falls by a three-hundredth of itself in the last 100 of 30000 "
-        "epochs, and the smallest of 300 steps is small by nature",
+        "epochs, and the smallest of 300 such changes is necessarily small",
         mutations=c.named(
             mutate.swap(ALL, "loss_by_group", "group", ("both", "first")),
             mutate.shift(ALL, "margin", -1200.0),
@@ -213,7 +217,7 @@ _FIGURE = (
         ),
         predicate="a fifth of the 10% that the noise-free flow shows at this n and L "
         "(on seeds 0–9: at least 4%)",
-        source=f"{ev.EXPERIMENT_RUNS}; so in all ten seeds of earlier runs",
+        source=f"{ev.EXPERIMENT_RUNS}; the same in all ten seeds of earlier runs",
         survives={"cut": "Phase 1 ends within the tenth of the epochs that is left"},
         mutations=c.named(mutate.power(ALL, "loss_by_group", 0.1)),
     ),

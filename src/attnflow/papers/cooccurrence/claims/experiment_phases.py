@@ -28,7 +28,7 @@ from attnflow.schema.installation import xr
 
 ALL = mutate.EVERY
 GAP = 0.2
-TWELVE = "so in 12 of 12 earlier runs, three seeds of four readings"
+TWELVE = "the same in 12 of 12 earlier runs, three seeds of four readings"
 _second = {"when": in_second, "period": "in Phase 2", "strict": True}
 _claim = partial(templates.observed, needs=RUN, origin="ours", under=THEOREM)
 
@@ -51,7 +51,11 @@ IN_PHASES = (
         predicate="half of (Σ1 − Σ2)/Σ2, which is 2/5 where class weights are 7 : 5 : "
         "5, so that both differ from Σ1",
         source=f"{ev.EXPERIMENT_RUNS}; 0.06–0.14 in earlier runs of three seeds",
-        inert={"pull_by_group": "what changes both types alike leaves their ratio"},
+        inert={
+            "pull_by_group": (
+                "a change that affects both types alike leaves their ratio unchanged"
+            )
+        },
         mutations=c.named(
             mutate.mapped(
                 "pulls of the first target by 1.3",
@@ -155,9 +159,9 @@ IN_PHASES = (
         "does not meet Condition 1: this refutes nothing",
         source=f"{ev.EXPERIMENT_RUNS} (earlier runs of three seeds: training loss "
         "2.2e-3, test loss 0.05–0.07). Before version 2 of the claims the theorem's "
-        "own statement was judged here, and was inconclusive by a rule that could not "
-        "fail",
+        "own statement was judged here, and was inconclusive under a rule that could "
+        "not fail",
         inert={"test_accuracy_at_end": "only printed"},
-        survives={"holes": "it speaks of the end of training"},
+        survives={"holes": "it is about the end of training"},
     ),
 )

@@ -94,8 +94,11 @@ CLAIMS: tuple[c.Claim, ...] = (
         inert=dict.fromkeys(
             ("loss_at_end", "end_time"), "the loss is 1/m before the run ends"
         ),
-        source="our runs without noise, in which nothing is drawn. At fixed n it "
-        "grows: see A-F.15-fixed. Both were one claim until version 2 of the claims",
+        source=(
+            "our runs without noise, in which nothing is drawn. At fixed n the "
+            "contribution grows: see A-F.15-fixed. The two were one claim before "
+            "version 2 of the claims"
+        ),
         mutations=c.named(with_width("value", 0.3)),
     ),
     _claim(

@@ -86,14 +86,18 @@ CLAIMS: tuple[c.Claim, ...] = (
             },
         ),
         expected=c.Verdict.HOLDS,
-        predicate="without noise at m = 1e6, over all fresh samples exactly, as "
-        "attention stays uniform; n = 60 … 6e4, of which n ≥ ~L² is what matters",
+        predicate=(
+            "without noise at m = 1e6, over all fresh samples exactly, as attention "
+            "stays uniform; n = 60 … 6e4, where what matters is n ≥ ~L²"
+        ),
         settings="tested in n, at L = 5 and 10, m = 1e6, m1 = 64, without noise",
-        source="our runs, those without noise (nothing is drawn) and one of seeds "
-        "200–202: not at n = 12 L, where the test loss stays at 0.03 and 0.13; from "
-        "n = 24 L on at both lengths. The last level was 1e-7 before version 2 of the "
-        "claims, which large n do not reach by b0·t = 1e8: their last loss was taken "
-        "for it, with results in view",
+        source=(
+            "our runs, those without noise (nothing is drawn) and one of seeds "
+            "200–202: not at n = 12 L, where the test loss stays at 0.03 and 0.13; "
+            "from n = 24 L on at both lengths. The last level was 1e-7 before "
+            "version 2 of the claims, which large n do not reach by b0·t = 1e8, so "
+            "that their last loss was used instead; changed with results in view"
+        ),
         inert={"test_loss_at_end": "only printed"},
         mutations=c.named(
             mutate.constant(ALL, "value"), mutate.negate("n=60000, L=10", "value")

@@ -37,7 +37,8 @@ _claim = templates.in_theory
 _initial = partial(
     _claim,
     survives=dict.fromkeys(
-        ("untrained", "cut", "holes"), "it speaks of time 0, which all these runs have"
+        ("untrained", "cut", "holes"),
+        "it is about time 0, which all these runs include",
     ),
 )
 
@@ -104,9 +105,11 @@ CLAIMS: tuple[c.Claim, ...] = (
         ),
         predicate="1/6 is a third of the samples with g = 1/2, and 2 our constant of "
         "Θ; the deviation is Proposition E.5's",
-        source="our runs, seeds 200–219 at each width. At m = 512 = 8 m1 some neuron "
-        "may be slow, or even move back: m ≥ Ω̃(m1) is needed. The mean is 1/6, not "
-        "the 1/3 of the proof (reader's note A-N5b)",
+        source=(
+            "our runs, seeds 200–219 at each width. At m = 512 = 8 m1 some neuron "
+            "may be slow, or even move backwards: m ≥ Ω̃(m1) is needed. The mean is "
+            "1/6, not the 1/3 of the proof (reader's note A-N5b)"
+        ),
         mutations=c.named(
             mutate.on_run("one neuron moved back", "m=131072", _one_neuron_back),
             mutate.scale(ALL, RATE, 2.5),
@@ -180,6 +183,7 @@ CLAIMS: tuple[c.Claim, ...] = (
             "O",
         ),
         predicate="to b0·t = 20",
-        source=f"{ev.THEORY_RUNS}. Until version 2 of the claims part of A-E.6",
+        source=f"{ev.THEORY_RUNS}. Before version 2 of the claims this was part of "
+        "A-E.6",
     ),
 )

@@ -95,8 +95,10 @@ CLAIMS: tuple[c.Claim, ...] = (
         judge=_over_delta(
             "count_failure", "exact failure probability, by the binomial law, over δ"
         ),
-        predicate="for m1 = 8, 64, 512 and δ = 0.01, 0.1, 0.5. The probability itself "
-        "is computed, and so the statement is one about all m1 and δ",
+        predicate=(
+            "for m1 = 8, 64, 512 and δ = 0.01, 0.1, 0.5. The probability is computed "
+            "exactly, so that the statement is one about all m1 and δ"
+        ),
         source="the binomial law, nothing is drawn: at most 5e-5 of δ; Hoeffding's "
         "inequality needs only a quarter of the squared deviation",
         inert={"count_failure": RARE},
@@ -128,10 +130,12 @@ CLAIMS: tuple[c.Claim, ...] = (
                 ),
             )
         ),
-        predicate="chi squared, and a normal law mixed by chi, for m = 1 … 1000 and "
-        "δ = 0.01, 0.1, 0.5; 12 000 draws, off by at most four standard deviations and "
-        "one draw. The probability itself is computed, and so the statement is one "
-        "about all m and δ",
+        predicate=(
+            "chi squared, and a normal law mixed by chi, for m = 1 … 1000 and δ = "
+            "0.01, 0.1, 0.5; 12 000 draws, off by at most four standard deviations "
+            "and one draw. The probability is computed exactly, so that the "
+            "statement is one about all m and δ"
+        ),
         source=f"{DRAWS}: at most 0.15 of δ",
         mutations=c.named(
             mutate.replace("drawn", "product_failure", 0.6),

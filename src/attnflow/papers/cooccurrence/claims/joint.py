@@ -113,7 +113,7 @@ _observed = partial(
     templates.observed,
     needs=RUNS,
     judged=("trained",),
-    survives={"holes": "it speaks of the end of training"},
+    survives={"holes": "it is about the end of training"},
 )
 _pair = {"together": True, "of": ("trained", "frozen")}
 
@@ -122,9 +122,11 @@ CLAIMS: tuple[c.Claim, ...] = (
         id="A-joint-fig1",
         origin="ours",
         place="Abstract; Section 3, after Theorem 3.2 and below Figure 1",
-        statement="In the experiment attention and the linear layer jointly enlarge "
-        "the margin and lower the loss: with trained attention the least margin ends "
-        "higher, and the loss lower, than with W_K and W_Q frozen.",
+        statement=(
+            "In the experiment attention and the linear layer jointly enlarge the "
+            "margin and lower the loss: with trained attention the smallest margin "
+            "ends higher, and the loss lower, than with W_K and W_Q frozen."
+        ),
         judge=c.All(
             (
                 c.AtLeast(
@@ -140,7 +142,7 @@ CLAIMS: tuple[c.Claim, ...] = (
             )
         ),
         predicate="at epoch 30,000; both runs have the same data and initial weights",
-        source="our runs, seeds 200–209. By how much is A-frozen-fig1",
+        source="our runs, seeds 200–209. A-frozen-fig1 says by how much",
         mutations=c.named(
             mutate.scale("trained", "loss_at_end", 1.1),
             mutate.scale("trained", "margin_at_end", 0.9),
@@ -150,9 +152,11 @@ CLAIMS: tuple[c.Claim, ...] = (
         id="A-frozen-fig1",
         origin="ours",
         place="beside the abstract and Theorem 3.2, in the experiment",
-        statement="In the experiment attention contributes little: with W_K and W_Q "
-        "frozen the loss at epoch 30,000 is within 5% of the trained one, and the "
-        "least margin within 2%.",
+        statement=(
+            "In the experiment attention contributes little: with W_K and W_Q frozen "
+            "the loss at epoch 30,000 is within 5% of that with trained attention, "
+            "and the smallest margin within 2%."
+        ),
         judge=c.All(
             (
                 c.AtMost("loss, frozen over trained", losses, 1 + LOSS, **_pair),
@@ -161,16 +165,20 @@ CLAIMS: tuple[c.Claim, ...] = (
                 ),
             )
         ),
-        source="our runs, seeds 200–209; 5% and 2% were chosen with one pair of runs "
-        "in view, of another program (0.002377 against 0.002344)",
+        source=(
+            "our runs, seeds 200–209; 5% and 2% were chosen after seeing one pair of "
+            "runs of another program (0.002377 against 0.002344)"
+        ),
         mutations=c.named(mutate.scale("frozen", "loss_at_end", 1.1)),
     ),
     c.Claim(
         id="A-joint",
         origin="ours",
         place="Section 3, after Theorem 3.3",
-        statement="In phase 2 what all of moving attention adds to the margin is "
-        "positive for samples of all four types.",
+        statement=(
+            "In phase 2 the total contribution of moving attention to the margin is "
+            "positive for samples of all four types."
+        ),
         kind=c.Kind.UNIVERSAL,
         under=THEOREM,
         system=ev.NOISE_FREE,
@@ -181,20 +189,23 @@ CLAIMS: tuple[c.Claim, ...] = (
         ),
         expected=c.Verdict.FAILS,
         settings="m = 1e5 … 1e9, n = 60, L = 5, m1 = 64, without noise",
-        source="our runs without noise, in which nothing is drawn: attention shrinks "
-        "the margins of samples with one target, since what raises μ2 for the query μ1 "
-        "in samples with both takes from the common token in those with one. The paper "
-        "says that attention is trained towards larger margins, and of C12, C21, C31 "
-        "and C32 that these terms contribute to it; that all of attention is summed, "
-        "and each type judged, is ours. It was first recorded as holding; the "
-        "correction and the scale of the comparison (−1e-11 is rounding) came with the "
-        "result in view",
+        source=(
+            "our runs without noise, in which nothing is drawn: attention shrinks "
+            "the margins of samples with one target, since the change that raises μ2 "
+            "for the query μ1 in samples with both targets takes attention from the "
+            "common token in those with one. The paper says that attention is "
+            "trained towards larger margins, and that the terms C12, C21, C31 and "
+            "C32 contribute to this; summing all of attention, and judging each "
+            "type, is ours. The claim was first recorded as holding; the correction "
+            "and the scale of the comparison (−1e-11 is rounding) were set with the "
+            "result in view"
+        ),
         mends=c.named(mutate.mapped("absolute values", ALL, SCORES, abs)),
         correction=c.Correction(
             c.CorrectionKind.WEAKER,
-            "It is positive for samples with both targets and with neither, and in the "
-            "mean with the logistic weights, by which the loss falls; margins of "
-            "samples with one target shrink by it.",
+            "It is positive for samples with both targets and with neither, and on "
+            "average with the logistic weights, so that it lowers the loss; it "
+            "shrinks the margins of samples with one target.",
             c.All(
                 (
                     _positive(_enlarged, "with both targets, with neither; minus one"),

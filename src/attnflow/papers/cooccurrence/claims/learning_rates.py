@@ -127,10 +127,13 @@ RATE_CLAIMS = (
         kind=c.Kind.OBSERVATION,
         under=(),
         place="Appendix A, the learning rate; the theory's gradient flow",
-        statement="Descent follows the gradient flow where the learning rate is below "
-        "2/λ, λ the largest sharpness that the flow meets, and leaves it beyond; with "
-        "Kaiming's scales λ is the sharpness at the start, but with the initialisation "
-        "that matches Figure 1 three to five times as much, met after Phase 1.",
+        statement=(
+            "Descent follows the gradient flow where the learning rate is below 2/λ, "
+            "λ the largest sharpness that the flow meets, and departs from it "
+            "beyond; with Kaiming's scales λ is the sharpness at the start, but with "
+            "the initialisation that matches Figure 1 it is three to five times as "
+            "large, and is reached after Phase 1."
+        ),
         system="gradient descent of all weights, against their gradient flow",
         needs=NEEDS,
         judge=_judge,

@@ -201,7 +201,9 @@ CLAIMS: tuple[c.Claim, ...] = (
         "slow to vanish",
         expected=c.Verdict.HOLDS,
         settings="m = 10^6, where attention stays near uniform",
-        survives={"holes": "it speaks of the last decade, behind the holes"},
+        survives={
+            "holes": "it is about the last decade of time, after the unknown records"
+        },
         source="our runs, in which nothing is drawn",
     ),
 )

@@ -97,8 +97,9 @@ CLAIMS: tuple[c.Claim, ...] = (
         ),
         predicate="at T_half itself the ratio is 1 by definition; b is Θ(σ1² m m1) by "
         "A-E.27",
-        source=f"{ev.THEORY_RUNS}, which judge the readouts' own velocities, as the "
-        "lemma does. For class weights without noise R is at least 1.27 and U at most "
+        source=f"{ev.THEORY_RUNS}, judged by the velocities of the readouts "
+        "themselves, as in the lemma. For class weights without noise R is at "
+        "least 1.27 and U at most "
         "0.693",
         mutations=c.named(
             mutate.swap(ALL, VELOCITIES, "token", ("mu1", "mu3")),

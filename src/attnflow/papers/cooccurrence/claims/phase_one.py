@@ -18,7 +18,7 @@ ALL = mutate.EVERY
 MARGIN = 0.1
 """The lower constant of Θ for margins at T1; the upper is its inverse."""
 AT_T1 = "at T1 = 20/(σ1² m m1)"
-AT_END = {"holes": "it speaks of T1, with which the run ends, and of time 0"}
+AT_END = {"holes": "it is about T1, at which the run ends, and time 0"}
 _claim = partial(templates.of_phase_one, survives=AT_END)
 
 

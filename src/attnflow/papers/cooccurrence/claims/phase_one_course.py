@@ -66,7 +66,10 @@ CLAIMS: tuple[c.Claim, ...] = (
     _claim(
         id="A-Thm3.1-T1",
         place="Theorem 3.1; Theorem E.26, last sentence",
-        statement="Phase 1 is over by a time Õ(1/m): all samples are right for good.",
+        statement=(
+            "Phase 1 is over by a time Õ(1/m): from then on all samples stay "
+            "classified correctly."
+        ),
         judge=ladder(
             "b0 times when all samples are right for good",
             partial(_on_clock, stage=stages.all_correct),
@@ -74,7 +77,11 @@ CLAIMS: tuple[c.Claim, ...] = (
         ),
         predicate="b0, the readout gain at time 0, is Θ(σ1² m m1) by A-E.27",
         source=f"{ev.THEORY_RUNS}; {ev.EARLIER}: 8.9 to 10.2",
-        survives={"holes": "they lie before T1, and what counts comes after it"},
+        survives={
+            "holes": (
+                "the unknown records lie before T1, and the claim reads later ones"
+            )
+        },
         mutations=c.named(mutate.on_run("times times sqrt(m)", ALL, _slower)),
     ),
     _claim(
@@ -87,8 +94,10 @@ CLAIMS: tuple[c.Claim, ...] = (
             partial(_on_clock, stage=ONE_TARGET_RIGHT),
             "O",
         ),
-        predicate="b0 is Θ(σ1² m m1) by A-E.27. Margins are y F; the paper has F, "
-        "which should be negative here (reader's note A-N6a)",
+        predicate=(
+            "b0 is Θ(σ1² m m1) by A-E.27. Margins are y F; the paper has F, which "
+            "should be negative here (note A-N6a)"
+        ),
         source=ev.THEORY_RUNS,
         mutations=c.named(mutate.on_run("times times sqrt(m)", ALL, _slower)),
     ),
@@ -110,8 +119,9 @@ CLAIMS: tuple[c.Claim, ...] = (
                 ),
             )
         ),
-        source=f"{ev.THEORY_RUNS}; {ev.EARLIER}: 1.07 to 1.15. From outputs of 0 it is "
-        "1.10 at n = 60 and at most 1.16, so that initial outputs of order 1 hide it",
+        source=f"{ev.THEORY_RUNS}; {ev.EARLIER}: 1.07 to 1.15. Starting from zero "
+        "outputs the factor is 1.10 at n = 60 and at most 1.16, so that initial "
+        "outputs of order 1 hide it",
         mutations=c.named(
             mutate.swap(ALL, "loss_by_group", "group", ("both", "first")),
             mutate.some_seeds(0.3, mutate.constant(ALL, "loss_by_group")),

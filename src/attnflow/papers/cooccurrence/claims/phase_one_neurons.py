@@ -93,9 +93,11 @@ CLAIMS: tuple[c.Claim, ...] = (
     _claim(
         id="A-E.10",
         place="Corollary E.10",
-        statement="Throughout Phase 1 what other tokens' values add to the velocity of "
-        "a neuron's readout of a target, (1/n) Σ_i g_i y_i Σ Σ p ⟨v, v(μ)⟩ over v ≠ "
-        "v(μ), is at most L Õ(σ0² √m).",
+        statement=(
+            "Throughout Phase 1 the contribution of other tokens' values to the "
+            "velocity of a neuron's readout of a target, (1/n) Σ_i g_i y_i Σ Σ p ⟨v, "
+            "v(μ)⟩ over v ≠ v(μ), is at most L Õ(σ0² √m)."
+        ),
         needs=ev.VALUE_PRODUCTS,
         judge=ladder("it over L σ0² √m", _other_values, "O-tilde"),
         predicate="for both targets, to b0·t = 20",
@@ -166,7 +168,7 @@ CLAIMS: tuple[c.Claim, ...] = (
         predicate="R/n alone, which implies the fillers' bound",
         inert=dict.fromkeys(
             (*both_of(KEY), *both_of(QUERY)),
-            "falls like m^−3/2 beside its bound: a factor of ten does not matter",
+            "falls like m^−3/2 relative to its bound: a factor of ten does not matter",
         ),
         source=f"{ev.THEORY_RUNS}; {ev.EARLIER}: R m1 1.4 to 2.7, fillers 11 to 20 "
         "over 1/(n m1)",

@@ -84,7 +84,7 @@ CLAIMS: tuple[c.Claim, ...] = (
                 *band("b / (σ1² m m1)", _gain, "theta"),
             )
         ),
-        source=f"{ev.THEORY_RUNS}: only asymptotically, since b grows 3.7-fold at "
+        source=f"{ev.THEORY_RUNS}: true only asymptotically, since b grows 3.7-fold at "
         "m = 512 and by 7% at m = 8192",
         mutations=c.named(with_width("readout_gain", 0.1)),
     ),

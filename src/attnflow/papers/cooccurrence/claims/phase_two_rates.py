@@ -199,8 +199,10 @@ CLAIMS: tuple[c.Claim, ...] = (
     _claim(
         id="A-F.18",
         place="Corollary F.18; Definition F.1, fourth condition, second display",
-        statement="In phase 2 what moving attention adds to outputs is o(1) beside b "
-        "times the mean logistic weight.",
+        statement=(
+            "In phase 2 the contribution of moving attention to the outputs is o(1) "
+            "relative to b times the mean logistic weight."
+        ),
         judge=ladder(
             "max_i |Σ Σ G ∂p/∂t| / (b mean g)", largest(_attention_share), "o(1)"
         ),

@@ -72,8 +72,10 @@ CLAIMS: tuple[c.Claim, ...] = (
     _claim(
         id="A-Thm3.2-i3",
         place="Theorem 3.2, third item",
-        statement="In phase 2, G(μ1) and G(μ2) are at least constants, and −G(μ3) is "
-        "at most one, as printed.",
+        statement=(
+            "In phase 2, G(μ1) and G(μ2) are at least constants, and −G(μ3) is at "
+            "most a constant, as printed."
+        ),
         judge=c.All(
             (
                 ladder("least of G(μ1), G(μ2)", least(_targets), "Omega", constant=2.0),
@@ -152,7 +154,7 @@ CLAIMS: tuple[c.Claim, ...] = (
     _claim(
         id="A-F.7",
         place="Corollary F.7",
-        statement="In phase 2, G(μ1), G(μ2) and −G(μ3) are of one order.",
+        statement="In phase 2, G(μ1), G(μ2) and −G(μ3) are of the same order.",
         judge=c.All(
             (*band("ratio of readouts", _readout_ratios, "theta"), _judge_extent)
         ),

@@ -114,20 +114,24 @@ CLAIMS: tuple[c.Claim, ...] = (
         "for each of 200 steps. Descents with rates 0.01, 0.03, 0.1, 0.3, 1 end at the "
         "same time: a drift like rate^1 is the sum of time/rate terms of second order",
         settings=f"{_SIZES} and four more; training time 300, that of 30000 steps",
-        source="our runs, seeds 200 and 201. An earlier run had drifts of 4.0e-7 and "
-        "1.4e-4 at rate 0.01, perhaps by another measure for values",
+        source=(
+            "our runs, seeds 200 and 201. An earlier run had drifts of 4.0e-7 and "
+            "1.4e-4 at rate 0.01, perhaps because it measured values differently"
+        ),
         inert={
             "gram_drift": "only printed",
-            "flow_drift": "an error, within arithmetic: only its size matters",
+            "flow_drift": "an error of the flow's arithmetic: only its size matters",
         },
         mutations=c.named(mutate.add("spectra", "flow_drift", 1e-6)),
     ),
     _identity(
         id="A-R5",
         place="Lemma C.1 and Theorem E.14, in discrete time",
-        statement="Single neurons are passive: what each reads of a token, and the "
-        "neurons' inner products, follow from the reduced system without acting on "
-        "it.",
+        statement=(
+            "Single neurons are passive: their readouts of tokens, and their inner "
+            "products with each other, follow from the reduced system without acting "
+            "on it."
+        ),
         system="gradient descent of all weights",
         needs=FORMS,
         judge=_conforms(("followed",), NEURONS),

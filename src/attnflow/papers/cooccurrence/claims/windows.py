@@ -26,7 +26,11 @@ from attnflow.schema.installation import xr
 
 Series: TypeAlias = "Callable[[xr.Dataset], xr.DataArray]"
 """From a run to a table along time."""
-BEGINS = {"readout_gain": "says where Phase 2 begins, and nothing changes soon after"}
+BEGINS = {
+    "readout_gain": (
+        "it only sets the start of Phase 2, soon after which nothing changes"
+    )
+}
 """For `inert`: the series by which T1 is found."""
 ladder = partial(c.Rungs, size="width", constant=3.0, each=True)
 """A ladder over the width with a point for each seed of each run."""

@@ -178,13 +178,14 @@ def _off(table: Tables, name: str) -> list[xr.DataArray]:
 
 
 CHECKS = {
-    "shares of class weights end within 0.003 of the machine's, for every n": (
+    "shares of class weights end within 0.003 of the hard-margin classifier's dual "
+    "variables, for every n": (
         lambda t: [
             np.abs(end.values - limit.values) < 3e-3
             for end, limit in _ends(t, "share of 17")
         ]
     ),
-    "R ends within 0.5% of the machine's ratio, for every n": (
+    "R ends within 0.5% of the hard-margin classifier's ratio, for every n": (
         lambda t: [off < 5e-3 for off in _off(t, "R")]
     ),
     "b·t·Loss ends within 0.5% of |w*|², for every n": (
@@ -193,7 +194,7 @@ CHECKS = {
     "losses of the types with a target fall as 1/t: power −1 ± 0.01": lambda t: [
         abs(_powers(t)[kind] + 1) < 0.01 for kind in ("both", "first", "second")
     ],
-    "that of samples with neither falls as t^(−3): power −3 ± 0.03": (
+    "the loss of samples with neither target falls as t^(−3): power −3 ± 0.03": (
         lambda t: abs(_powers(t)["neither"] + 3) < 0.03
     ),
 }
@@ -203,14 +204,15 @@ BALANCING = Exhibit(
     kind="figure",
     title="Automatic balancing ends at the dual variables of a hard-margin classifier",
     caption=(
-        "The noise-free flow, up to symmetry. Lemmas 4.4 and 4.5 keep the logistic "
-        "weights of the types in proportions of order 1. With attention near uniform, "
-        "outputs are linear in the counts of tokens, so that the readout tends to the "
-        "hard-margin classifier of these counts, and the weights to its dual variables "
-        "(dotted levels): 7 : 5 : 5 : 0 for many samples, hence R = 3/2 and b·t·Loss = "
-        "17. Samples with neither target have three times the margin: they are not "
-        "support vectors, and their loss falls as t⁻³. Fillers, which are memorised, "
-        "shift the limits where n is small."
+        "Shares of the four types of samples in the gradient, in the noise-free flow "
+        "reduced by symmetry. Lemmas 4.4 and 4.5 say that the logistic weights of "
+        "the types stay in proportions of order 1. With attention near uniform, "
+        "outputs are linear in the counts of tokens, so that the readout tends to "
+        "the hard-margin classifier of these counts, and the weights to its dual "
+        "variables (dotted levels): 7 : 5 : 5 : 0 for many samples, hence R = 3/2 "
+        "and b·t·Loss = 17. Samples with neither target have three times the margin: "
+        "they are not support vectors, and their loss falls as t⁻³. Fillers, which "
+        "are memorised, shift the limits where n is small."
     ),
     needs={
         **{run: runs.noise_free(samples) for samples, run in RUNS.items()},

@@ -84,14 +84,15 @@ def score_values(table: Tables) -> dict[str, Any]:
 
 
 SCORES_STATED = {
-    "in Phase 1 scores hardly change: none makes more than a quarter of its move": (
+    "in Phase 1 scores hardly change: no score makes more than a quarter of its "
+    "total change": (
         lambda t: [abs(a) < abs(b) / 4 for a, b in _changes(t, "scores").values()]
     ),
     "in Phase 2 the scores between the targets rise, at every record": (
         _in_phase_two(runs.rises, "scores", ("mu1, mu2", "mu2, mu1"))
     ),
-    "in Phase 2 those of a target with the common token, as key, fall, at every "
-    "record": _in_phase_two(runs.falls, "scores", ("mu3, mu1", "mu3, mu2")),
+    "in Phase 2 the scores of the common token as key with a target as query fall, "
+    "at every record": _in_phase_two(runs.falls, "scores", ("mu3, mu1", "mu3, mu2")),
 }
 
 # Figure 1b
@@ -147,7 +148,7 @@ LOSSES_STATED = {
     "losses of samples with one target rise by 2% at least, in every seed": lambda t: [
         peak > RISES for peak, _ in _peaks(t).values()
     ],
-    "they fall again within Phase 1": lambda t: [
+    "the losses of samples with one target fall again within Phase 1": lambda t: [
         when.values < all_correct(t.runs["run"]).times for _, when in _peaks(t).values()
     ],
     "in Phase 2 the losses of all four types fall at every record": (
@@ -160,11 +161,12 @@ FIGURE1A = Exhibit(
     kind="figure",
     title="Figure 1a: attention scores between targets and common token",
     caption=(
-        "Gradient descent at the sizes of Appendix A; a curve is named by its key, "
-        "then its query. Scores are flat while samples are being learned (Phase 1); "
-        "then the scores between the two targets rise, and those of the common token's "
-        "key with the targets' queries fall, for the rest of training. Phases are "
-        "those of the seed in bold; other seeds are faint."
+        "Attention scores over epochs of gradient descent at the sizes of Appendix "
+        "A; a curve is named by its key, then its query. Scores are flat while "
+        "samples are being learned (Phase 1); then the scores between the two "
+        "targets rise, and those of the common token's key with the targets' queries "
+        "fall, for the rest of training. Phases are those of the seed in bold; other "
+        "seeds are faint."
     ),
     needs={"run": runs.EXPERIMENT},
     shows=Panels((SCORES,), size=(7.6, 4.2)),
@@ -177,11 +179,12 @@ FIGURE1B = Exhibit(
     kind="figure",
     title="Figure 1b: loss of all samples and of the four types",
     caption=(
-        "The same runs. The readout of the targets grows first, which helps samples "
-        "with both and hurts those with one of them: their loss rises until the "
-        "readout of the common token, which every sample holds, has fallen far enough. "
-        "At the end of Phase 1 all samples are classified correctly; in Phase 2 all "
-        "losses fall, fastest that of samples with neither target."
+        "Losses over epochs in the runs of Figure 1a. The readout of the targets "
+        "grows first, which helps samples with both and hurts those with one of "
+        "them: their loss rises until the readout of the common token, which every "
+        "sample contains, has fallen far enough. At the end of Phase 1 all samples "
+        "are classified correctly; in Phase 2 all losses fall, fastest that of "
+        "samples with neither target."
     ),
     needs={"run": runs.EXPERIMENT},
     shows=Panels(
@@ -211,7 +214,8 @@ FIGURE1B = Exhibit(
     values=loss_values,
     stated={"Sections 3 and 4.1, on Figure 1b": LOSSES_STATED},
     checks={
-        "losses of samples with one target end Phase 1 below where they began": (
+        "losses of samples with one target are below their initial values at the end "
+        "of Phase 1": (
             lambda t: [_changes(t, "losses")[name][0] < 0 for name in lines.ONE_TARGET]
         )
     },

@@ -185,21 +185,20 @@ CHECKS = {
     "with 60 samples, as in the experiment, the test loss stays above 0.01": (
         lambda t: _losses(t).sel(n=60.0) > 0.01
     ),
-    "with 60 000 it is within 10% of the training loss, for every length": (
-        lambda t: abs(_losses(t).sel(n=6e4) / LEVEL - 1) < 0.1
-    ),
-    "it falls with every larger n": lambda t: _losses(t).diff("n") < 0,
-    "at every n it is larger for longer samples": lambda t: (
+    "with 60 000 samples the test loss is within 10% of the training loss, for every "
+    "length": (lambda t: abs(_losses(t).sel(n=6e4) / LEVEL - 1) < 0.1),
+    "the test loss falls with every larger n": lambda t: _losses(t).diff("n") < 0,
+    "at every n the test loss is larger for longer samples": lambda t: (
         _losses(t).diff("length") > 0
     ),
-    "no test sample is wrong at the end where n > n*, and some where n < n*": (
+    "at the end no test sample is misclassified if n > n*, and some are if n < n*": (
         lambda t: [
             (margins > 0) == (margins["n"] > sufficient_samples(length))
             for length in LENGTHS
             for margins in [_margins(t, length)]
         ]
     ),
-    "drawn test samples have the same loss to 10%": lambda t: (
+    "random test samples have the same loss as the expectation, to 10%": lambda t: (
         abs(t["test loss"]["drawn test samples"] / _losses(t).sel(length=SHORT) - 1)
         < 0.1
     ),
@@ -210,14 +209,16 @@ TEST_LOSS = Exhibit(
     kind="figure",
     title="The test loss follows the training loss where samples are many",
     caption=(
-        "Theorem 3.3 says that both are small after training if n is at least of order "
-        "L². The noise-free flow, up to symmetry, in which n is any number; dots are "
-        "expectations over all fresh samples, crosses means over 12 000 random ones. "
-        "With few samples their fillers are memorised, and a test sample whose fillers "
-        "were seen with the other label stays misclassified. From n* on (dashed) there "
-        "is no such sample, by the hard-margin classifier of token counts: then the "
-        "test loss falls as well, and for still larger n it follows the training loss. "
-        "n* grows like L; dotted is L²."
+        "Test and training loss over time, and the test loss against the number of "
+        "samples n, in the noise-free flow reduced by symmetry, where n can be any "
+        "real number; Theorem 3.3 says that both losses are small after training if "
+        "n is at least of order L². Dots are expectations over all fresh samples, "
+        "crosses means over 12 000 random ones. With few samples their fillers are "
+        "memorised, and a test sample whose fillers were seen with the other label "
+        "stays misclassified. From n* on (dashed) there is no such sample, by the "
+        "hard-margin classifier of token counts: then the test loss falls as well, "
+        "and for still larger n it follows the training loss. n* grows like L; "
+        "dotted is L²."
     ),
     needs={
         **{name(n, length): _request(n, length) for length in LENGTHS for n in SAMPLES},

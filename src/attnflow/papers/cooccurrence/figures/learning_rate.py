@@ -215,14 +215,14 @@ CHECKS = {
     "up to 2/λ along the flow the loss falls at every step, in every run": (
         lambda t: [not up for over, _, up in _points(t).T if over <= 1]
     ),
-    "and keeps within a tenth of the first loss from the flow's": (
+    "up to 2/λ the loss stays within a tenth of the initial loss from the flow's": (
         lambda t: [far < 0.1 for over, far, _ in _points(t).T if over <= 1]
     ),
-    "beyond twice that it rises at some step, in every run": (
+    "beyond twice that rate the loss rises at some step, in every run": (
         lambda t: [up == 1 for over, _, up in _points(t).T if over >= 2]
     ),
-    "in the reading of Figure 1 the start alone promises too much: at a rate of 6, "
-    "below 2/λ there, the loss rises in every seed": lambda t: (
+    "in the reading of Figure 1, 2/λ at the start is too optimistic: at a rate of 6, "
+    "which is below it, the loss rises in every seed": lambda t: (
         (_at_start(t, "fig1") > 6.0) & t["descents"]["fig1"].rises[6.0]
     ),
 }
@@ -232,13 +232,14 @@ LEARNING_RATE = Exhibit(
     kind="figure",
     title="Descent follows the flow up to 2/λ at the flow's sharpest point",
     caption=(
-        "The experiment with other learning rates, five seeds each, in three readings "
-        "of its initialisation, and the gradient flow of the same weights. λ is the "
-        "largest Gauss–Newton curvature at the actual outputs. Left: it grows in the "
-        "reading of Figure 1, where the readout gain grows, and in the last one, whose "
-        "initial outputs are far from 0, so that 2/λ at initialisation is too "
-        "optimistic. Right: below 2/λ along the flow descent stays close to it, above "
-        "it does not. Arrows: the paper's rate 0.01 in each reading."
+        "Sharpness along the flow, and distance of gradient descent from the flow, "
+        "for several learning rates, five seeds each, in three readings of the "
+        "paper's initialisation. λ is the largest eigenvalue of the Gauss–Newton "
+        "matrix at the actual outputs. Left: λ grows in the reading that matches "
+        "Figure 1, where the readout gain grows, and in the last one, whose initial "
+        "outputs are far from 0; so 2/λ at initialisation is too optimistic. Right: "
+        "at learning rates below 2/λ along the flow, descent stays close to the "
+        "flow, and above it does not. Arrows: the paper's rate 0.01 in each reading."
     ),
     needs={
         **{

@@ -203,13 +203,14 @@ def _still(table: Tables) -> np.ndarray:
 
 
 CHECKS = {
-    "the common token overtakes the targets before all samples are right": lambda t: (
+    "the readout of the common token overtakes those of the targets before all "
+    "samples are classified correctly": lambda t: (
         common_overtakes(t.runs["run"]).times < all_correct(t.runs["run"]).times
     ),
     "losses of samples with one target rise first, by 2% at least": (
         lambda t: _rise(t) > 1.02
     ),
-    "scores make less than a tenth of their move in Phase 1": _still,
+    "less than a tenth of the change of scores happens in Phase 1": _still,
     "targets end with positive readout, the common token with a negative one": (
         lambda t: _readouts(t).sel(token=list(lines.TOKENS)) * np.array([1, 1, -1]) > 1
     ),
@@ -224,16 +225,17 @@ OVERVIEW = Exhibit(
     kind="figure",
     title="Two phases of learning that two words occur together",
     caption=(
-        "Gradient flow under the theory's assumptions, on the clock b0·t, on which all "
-        "widths look alike. In Phase 1 only the readouts move: those of the targets "
-        "rise at once, which hurts samples with one target, then that of the common "
-        "token falls, until every sample is classified correctly. In Phase 2 losses "
-        "fall like 1/t, attention between the targets grows, and the four types of "
-        "samples keep fixed shares of the gradient. These are 7 : 5 : 5 : 0 for many "
-        "samples: the dual variables of a hard-margin classifier of token counts. "
-        "Coloured: medians of three seeds with their range. Dashed: the same flow "
-        "without noise, up to symmetry, with equally many samples, or 10⁷ in the last "
-        "panel."
+        "Readouts, losses, attention scores and shares of the gradient under "
+        "gradient flow with the theory's assumptions, on the clock b0·t, on which "
+        "all widths look alike. In Phase 1 only the readouts move: those of the "
+        "targets rise at once, which hurts samples with one target, then that of the "
+        "common token falls, until every sample is classified correctly. In Phase 2 "
+        "losses fall like 1/t, attention between the targets grows, and the four "
+        "types of samples keep fixed shares of the gradient. These are 7 : 5 : 5 : 0 "
+        "for many samples: the dual variables of a hard-margin classifier of token "
+        "counts. Coloured: medians of three seeds with their range. Dashed: the same "
+        "flow without noise, reduced by symmetry, with the same number of samples "
+        "(10⁷ in the last panel)."
     ),
     needs={
         "run": runs.theory(WIDTH),

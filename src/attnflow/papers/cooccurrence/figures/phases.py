@@ -150,13 +150,13 @@ CHECKS = {
         for name in ("T_half", "T1")
         for times in [[ends.medians[name] for ends in _finite(t)]]
     ],
-    "in time T1 falls as 1/m: log-log slope −1 ± 0.05": (
+    "measured in time t, T1 falls as 1/m: log-log slope −1 ± 0.05": (
         lambda t: abs(_slope(t) + 1) < 0.05
     ),
     "phase 1 is over before b0·t = 20 in every seed": lambda t: [
         ends.times["T1"] < END_OF_PHASE_ONE for ends in _finite(t)
     ],
-    "T_star comes nearer to |w*|² m with every width, to 1% at the largest": (
+    "T_star approaches |w*|² m as the width grows, to 1% at the largest": (
         lambda t: [*(np.diff(_gaps(t)) < 0), _gaps(t)[-1] < 0.01]
     ),
 }
@@ -166,14 +166,15 @@ PHASES = Exhibit(
     kind="figure",
     title="When the phases end, over widths from 512 to 131 072",
     caption=(
-        "Gradient flow under the theory's assumptions, three seeds for each width. "
-        "T_{1/2}: from then on the readout of the common token moves faster than those "
-        "of the targets. T1: all samples are correct for good, and Phase 1 (dark) "
-        "ends. T_sig: they would be correct without their fillers, which are memorised "
-        "first. T*: the loss is 1/m, and Phase 2 (pale) ends. T1 is Θ(1/m), constant "
-        "on this clock; it is later with noise than without, since initial readouts do "
-        "not vanish with the width. The formula for T* is b·t·Loss = |w*|² with b = "
-        "b(0), which b exceeds at small widths."
+        "End times of the phases against width, for gradient flow under the theory's "
+        "assumptions, three seeds for each width. T_{1/2}: from then on the readout "
+        "of the common token moves faster than those of the targets. T1: all samples "
+        "are correct for good, and Phase 1 (dark) ends. T_sig: they would be correct "
+        "even without their fillers, which are memorised first. T*: the loss is 1/m, "
+        "and Phase 2 (pale) ends. T1 is Θ(1/m), constant on this clock; it is later "
+        "with noise than without, since initial readouts do not vanish with the "
+        "width. The formula for T* is b·t·Loss = |w*|² with b = b(0), which b "
+        "exceeds at small widths."
     ),
     needs={
         **{f"m = {width}": runs.theory(width) for width in WIDTHS},

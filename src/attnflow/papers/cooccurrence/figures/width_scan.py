@@ -208,10 +208,10 @@ CHECKS = {
     "at the paper's width the readout gain grows more than tenfold": (
         lambda t: t[GROWTH]["median"].sel(width=128).median() > 9
     ),
-    "its growth falls as 1/m at large widths: power −1 ± 0.1": (
+    "the growth of the readout gain falls as 1/m at large widths: power −1 ± 0.1": (
         lambda t: abs(_power(t, GROWTH) + 1) < 0.1
     ),
-    "so does the change of attention: power −1 ± 0.1": (
+    "the change of attention falls as 1/m too: power −1 ± 0.1": (
         lambda t: abs(_power(t, CHANGE) + 1) < 0.1
     ),
 }
@@ -221,14 +221,15 @@ WIDTH_SCAN = Exhibit(
     kind="figure",
     title="The experiment at widths from 128 to 10⁸",
     caption=(
-        "Figure 1's setting by gradient flow, with normal weights of the same "
-        "variances, whose inner products are sampled directly: every width takes the "
-        "same time. With PyTorch's default scales readouts move at the speed b0 + "
-        "|a|²σ0²m; on that clock losses of large widths fall on one curve, which small "
-        "widths leave once their readout gain b has grown. At the paper's width it "
-        "grows many times over, and attention moves: the experiment is far from the "
-        "regime of the theorems. Both effects vanish as 1/m. Three seeds for each "
-        "width; lines are medians, bands the range over seeds."
+        "Loss over time at several widths, and changes of readout gain and attention "
+        "against width, in Figure 1's setting by gradient flow, with normal weights "
+        "of the same variances, whose inner products are sampled directly: every "
+        "width takes the same time. With PyTorch's default scales readouts move at "
+        "the speed b0 + |a|²σ0²m; on that clock losses of large widths fall on one "
+        "curve, which small widths leave once their readout gain b has grown. At the "
+        "paper's width it grows many times over, and attention moves: the experiment "
+        "is far from the regime of the theorems. Both effects vanish as 1/m. Three "
+        "seeds for each width; lines are medians, bands the range over seeds."
     ),
     needs={f"m = {width}": _request(width) for width in WIDTHS},
     shows=PANELS,

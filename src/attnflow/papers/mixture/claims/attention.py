@@ -109,8 +109,11 @@ ATTENTION = (
         judge=ev.below_omega(
             "asymmetry within a head", lambda run: look.largest(within_head(run))
         ),
-        source="our runs at infinite width: very loose, the exponent in ω is 2.2 to "
-        "2.9 for query c1, and class queries are exactly symmetric (B-R9)",
+        source=(
+            "our runs at infinite width: the bound is very loose: the exponent in ω "
+            "is 2.2 to 2.9 for query c1, and class queries are exactly symmetric "
+            "(B-R9)"
+        ),
         mutations=c.named(
             mutate.noise(ALL, "attention_at_end", 0.01),
             mutate.swap(ALL, "attention_at_end", "key_position", (0, 1)),

@@ -45,7 +45,7 @@ SOLVES = c.All(
     )
 )
 _ERRORS = {
-    name: "errors of 1e-16 stay within rounding, negated and tenfold"
+    name: "errors of 1e-16 stay within rounding when negated or multiplied by ten"
     for name in ("formula_error", "exchanged_error")
 }
 
@@ -53,15 +53,22 @@ CONSTRUCTION = (
     _claim(
         id="B-L6.1",
         place="Lemma 6.1",
-        statement="For every K there is a two-headed transformer of equation 1 that "
-        "classifies every sample: with w₊ = w₋ = Σ c_k and S± = ∓C Σ v_k c_kᵀ, C > 0 "
-        "and b ≥ 0, y f = 1/(L − 1 + e^{−C}) − 1/(L − 1 + e^C) > 0, as we find.",
+        statement=(
+            "For every K there is a two-headed transformer of equation 1 that "
+            "classifies every sample: with w₊ = w₋ = Σ c_k and S± = ∓C Σ v_k c_kᵀ, C "
+            "> 0 and b ≥ 0, y f = 1/(L − 1 + e^{−C}) − 1/(L − 1 + e^C) > 0 (our "
+            "construction)."
+        ),
         under=(),
         judge=SOLVES,
-        predicate="1e-4 is below the formula's least value; the formula is for every K",
+        predicate=(
+            "1e-4 is below the formula's smallest value; the formula holds for every K"
+        ),
         expected=c.Verdict.HOLDS,
-        source="our enumeration of every sample. The construction of the proof, which "
-        "this claim judged before, has one of its own: B-L6.1-proof",
+        source=(
+            "our enumeration of every sample. The construction in the proof, which "
+            "this claim used to judge, has its own claim: B-L6.1-proof"
+        ),
         mutations=c.named(
             mutate.add(ALL, "formula_error", 1e-9),
             mutate.add(ALL, "exchanged_error", 1e-9),

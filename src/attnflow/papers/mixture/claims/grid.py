@@ -14,7 +14,7 @@ from attnflow.schema.installation import xr
 ALL = mutate.EVERY
 RUNS = {**grid.WIDE, **grid.FINITE}
 LOSS, WRONG = "loss at the end", "share of the population that is wrong at the end"
-LAST = {"holes": "speaks of the last record alone"}
+LAST = {"holes": "reads the last record only"}
 REVERSED = tuple(
     grid.named(K, L, b, "inf")
     for K, L, b in ((3, 4, 0.25), (4, 4, 0.25), (8, 4, 0.25), (4, 5, 0.25), (4, 5, 0.5))
@@ -75,12 +75,15 @@ GRID = (
         "of 0.5); at m = 64, seeds 200 … 202, (3, 4), (4, 4), (4, 5) at each b and "
         "(8, 3) at b = 1/2, 8000 and 10000 steps; ω = 0.1",
         expected=c.Verdict.FAILS,
-        source="our runs. The paper says that it can learn them, and of no b or L that "
-        "it does. The grid and 0.05 were fixed with results in view: those at "
-        "infinite width up to L = 5, and three of the cells at m = 64. The correction "
-        "named (8, 9) at b = 1 too, until that had been run: after 4000 steps of 0.5 "
-        "its loss is 0.62, and more steps may help; at b = 1/2 it is "
-        "learned. (8, 9) at m = 64 was not run: minutes a seed",
+        source=(
+            "our runs. The paper says that the transformer can learn them, without "
+            "naming b or L. The grid and 0.05 were fixed with some results in view: "
+            "those at infinite width up to L = 5, and three of the cells at m = 64. "
+            "The correction first included (8, 9) at b = 1, before that was run: "
+            "after 4000 steps of 0.5 its loss is 0.62, and more steps may help; at b "
+            "= 1/2 it is learned. (8, 9) at m = 64 was not run, since it takes "
+            "minutes per seed"
+        ),
         correction=c.Correction(
             c.CorrectionKind.WEAKER,
             "It learns those of the grid with b = 1 and L ≤ 5, at both widths, and "
@@ -100,10 +103,12 @@ GRID = (
         id="B-Obs1-reversed",
         origin="ours",
         place="Observation 1, where it is not seen",
-        statement="In these five cells at infinite width, in which training fails, the "
-        "association is reversed: a group token repels its own class token and "
-        "attracts the others, and the samples that are wrong end at f = 0, with a "
-        "loss of log 2 each.",
+        statement=(
+            "In five cells of the grid at infinite width, where training fails, the "
+            "association is reversed: a group token repels its own class token and "
+            "attracts the others, and the misclassified samples end at f = 0, with a "
+            "loss of log 2 each."
+        ),
         under=("Definition 5.1",),
         needs={name: grid.WIDE[name] for name in REVERSED},
         judge=c.All(

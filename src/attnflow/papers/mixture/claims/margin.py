@@ -126,17 +126,21 @@ MARGIN = (
         system="exact: linear programmes over the 256 activation patterns",
         needs=PATTERNS,
         judge=TIED,
-        predicate="for none of the 256 patterns do neurons exist that produce it and "
-        "solve the task, even with a free bias per head; each programme has a "
-        "certificate",
+        predicate=(
+            "for none of the 256 activation patterns are there neurons that produce "
+            "it and solve the task, even with a free bias per head; each linear "
+            "program has a certificate"
+        ),
         mutations=c.named(mutate.add(ALL, "tied", 1)),
-        inert={"tied": "0 negated and scaled is 0"},
+        inert={"tied": "0 stays 0 when negated or scaled"},
     ),
     _claim(
         id="B-L5.4-feature",
         place="Section 5.1, after Lemma 5.4; equation 2",
-        statement="Said of the attention features: under uniform attention they are "
-        "not linearly separable, whichever weights' activation pattern they have.",
+        statement=(
+            "As a statement about attention features: under uniform attention they "
+            "are not linearly separable, for the activation pattern of any weights."
+        ),
         under=(),
         system="exact: linear programmes over the possible activation patterns",
         needs=PATTERNS,
@@ -238,9 +242,11 @@ MARGIN = (
         "1% of its final value, in 90% of 3 seeds (400, 401, 402), none of which was "
         "used to set the tolerance",
         settings="ω = 0.1, m = 128, T1 = 10, b = 1/2",
-        source="our runs, seeds 400, 401, 402, of a statement that was weakened: "
-        "'never falls' is false (seed 202 falls by 2.6e-5 on the way to 0.45), and the "
-        "1% was set after that",
+        source=(
+            "our runs, seeds 400, 401, 402, of a statement that was weakened: 'never "
+            "falls' is false (seed 202 falls by 2.6e-5 on the way to 0.45), and the "
+            "1% was set afterwards"
+        ),
         # Eight samples in nine dimensions are separable with other labels too, so that
         # shuffling the labels would test nothing here.
         mutations=c.named(*_NOT_GROWING),

@@ -96,7 +96,7 @@ def _later(names: tuple[str, ...]) -> c.Rising:
     return c.Rising(what, _learned, of=names, unit="log")
 
 
-LAST = {"holes": "speaks of the last record alone"}
+LAST = {"holes": "reads the last record only"}
 _claim = partial(
     c.Claim,
     kind=c.Kind.OBSERVATION,
@@ -111,8 +111,10 @@ _wide_claim = partial(
     origin="ours",
     under=("Definition 5.1",),
     system="gradient descent of all weights at infinite width",
-    source="our runs at infinite width (deterministic); was part of the claim on the "
-    "paper's own runs",
+    source=(
+        "our runs at infinite width (deterministic); formerly part of the claim on "
+        "the paper's own runs"
+    ),
 )
 
 MIXTURES = (
@@ -134,8 +136,10 @@ MIXTURES = (
         ),
         predicate="1e-9 allows for the rounding of probabilities; 0.05 as in "
         "B-Obs1-grid",
-        source="our runs, seeds 200 … 204; see B-Obs1-grid for other K, L and b. The "
-        "loss was added to the accuracy",
+        source=(
+            "our runs, seeds 200 … 204; see B-Obs1-grid for other K, L and b. The "
+            "condition on the loss was added later"
+        ),
         mutations=c.named(
             mutate.some_seeds(0.2, mutate.replace("K=4", "accuracy", 0.99))
         ),
@@ -155,8 +159,10 @@ MIXTURES = (
     _wide_claim(
         id="B-Obs1-L5",
         place="Observation 1, with K = 4 and L = 5",
-        statement="Where L = K + 1 = 5 the bias decides: at infinite width b = 1/2 "
-        "does not learn every sample, b = 1 does.",
+        statement=(
+            "At L = K + 1 = 5 the bias decides: at infinite width not every sample "
+            "is learned with b = 1/2, and all are with b = 1."
+        ),
         needs=LENGTH_FIVE,
         judge=c.All(
             (
@@ -245,8 +251,10 @@ MIXTURES = (
     _wide_claim(
         id="B-Obs1-longer-wide",
         place="Observation 1, at infinite width",
-        statement="At infinite width and L = 3 it takes longer for each K = 2, 3, 4, 8 "
-        "than for the one before.",
+        statement=(
+            "At infinite width and L = 3, training takes longer for each K = 2, 3, "
+            "4, 8 than for the previous one."
+        ),
         under=("Definition 5.1", "L"),
         needs=LENGTH_THREE,
         settings="L = 3, ω = 0.1",

@@ -179,10 +179,12 @@ OTHER_SETTINGS = (
             )
         ),
         predicate="a ladder in ω for each (b, T1)",
-        source="our runs at infinite width (deterministic). (0.5, 3) and (0.9, 10) "
-        "were first run through stage 3 too: there our solver ends about 10 after T2, "
-        "at each ω or at the two smallest; why was not looked into (a ReLU that "
-        "switches would do it). (0.5, 30) and (0.9, 100) took their place",
+        source=(
+            "our runs at infinite width (deterministic). (0.5, 3) and (0.9, 10) were "
+            "first run through stage 3 too: there our solver stops at about T2 + 10, "
+            "at every ω or at the two smallest, probably at the kink of a ReLU; this "
+            "was not investigated. (0.5, 30) and (0.9, 100) replaced them"
+        ),
         mutations=c.named(
             ev.times_omega("stage_end", -0.3),
             ev.times_omega("value_at_end", 0.5),
@@ -229,8 +231,10 @@ OTHER_SETTINGS = (
                 FOR_GROUPS,
             )
         ),
-        predicate="elsewhere stage 2 ends when S[c1,v1] = 1, which alone makes the "
-        "concentration of order 1; here nothing of the state enters T2",
+        predicate=(
+            "in other claims stage 2 ends when S[c1,v1] = 1, which by itself makes "
+            "the concentration of order 1; here T2 does not depend on the state"
+        ),
         mutations=c.named(
             ev.times_omega("score_at_end", 0.5),
             ev.times_omega("attention_at_end", 0.5),

@@ -106,7 +106,7 @@ def _better(first: xr.Dataset, last: xr.Dataset) -> np.ndarray:
     return _onset_error(last) / _onset_error(first)
 
 
-_EVERY_TIME = "an identity at every time, the first too"
+_EVERY_TIME = "an identity at every time, including the first"
 
 REDUCTIONS = (
     _claim(
@@ -129,13 +129,15 @@ REDUCTIONS = (
         ),
         predicate="allowed at every record: ten times the divergence of runs that "
         "start one ulp apart, plus ten roundings of the largest entry so far, or of 1",
-        source="our runs, seeds 200, 201; tests/oracle/test_mixture.py compares with "
-        "PyTorch. The rounding of the largest entry was added with results in view: "
-        "with that of 1 alone, 0.76 to 0.92 of the tolerance was used, depending on "
-        "the instruction set",
+        source=(
+            "our runs, seeds 200, 201; tests/oracle/test_mixture.py compares with "
+            "PyTorch. The rounding of the largest entry was added with results in "
+            "view: with the rounding of 1 alone, 0.76 to 0.92 of the tolerance was "
+            "used, depending on the instruction set"
+        ),
         settings="K = 2, L = 3, m = 64, ω = 0.1, learning rate 0.1, 2000 steps",
         mutations=c.named(mutate.add(ALL, "difference", 1e-10)),
-        inert={"size": "only a rounding of it counts, beside the divergence"},
+        inert={"size": "only its rounding error enters, next to the divergence"},
     ),
     _claim(
         id="B-R3",
@@ -213,8 +215,10 @@ REDUCTIONS = (
         id="B-R8",
         under=("K", "L", "samples", "flow", "w(0)", "b", "Definition 5.1"),
         place="Section 3.1, when attention starts to move",
-        statement="In simultaneous training the main score reaches 0.1 when "
-        "∫ w_c/9 dt = asinh(0.2/ω²), with w_c of stage 1: the larger 1/ω, the better.",
+        statement=(
+            "In simultaneous training the main score reaches 0.1 when ∫ w_c/9 dt = "
+            "asinh(0.2/ω²), with w_c of stage 1; the smaller ω, the more accurately."
+        ),
         system="gradient flow of all weights at infinite width",
         needs={
             f"omega={omega:g}": _flow(width="infinite", omega=omega, steps=time)

@@ -159,7 +159,9 @@ SIGNS_IN_STAGE_TWO = (
         statement="While the scores are bounded, exchanging the groups changes the "
         "sign of scores and self-scores up to Δ = Õ(ω).",
         judge=ev.below_omega("Δ up to T2", _asymmetry),
-        source="our runs at infinite width: loose, Δ = 1.00 ω², inherited from T1",
+        source=(
+            "our runs at infinite width: the bound is loose, Δ = 1.00 ω², already at T1"
+        ),
         mutations=c.named(
             mutate.swap(ALL, "score", "query", ("c1", "v1")),
             mutate.noise(ALL, "score_at_end", 0.01),
@@ -174,8 +176,10 @@ SIGNS_IN_STAGE_TWO = (
         statement="While the scores are bounded, Δ grows at most at Õ(ω) times the "
         "main score's rate, at every time.",
         judge=ev.below_omega("|dΔ/dt| over the main score's rate", _rate_ratio),
-        predicate="the fastest of the sums whose maximum is Δ, which bounds |dΔ/dt|; "
-        "the main score's rate at the same time, which must be meant by T'",
+        predicate=(
+            "the fastest of the sums whose maximum is Δ, which bounds |dΔ/dt|; the "
+            "main score's rate at the same time, which T' must mean"
+        ),
         source="our runs at infinite width: loose, at most 0.58 ω²",
         mutations=c.named(
             mutate.swap(ALL, "score_rate", "query", ("c1", "v1")),
@@ -206,8 +210,11 @@ SIGNS_IN_STAGE_TWO = (
         id="B-E.4-range",
         origin="ours",
         place="Lemma E.4, its condition",
-        statement="The lemma's bound on the scores is needed: where stage 2 runs on to "
-        "t = 320 at ω = 0.1, group queries lose the near symmetry of the class keys.",
+        statement=(
+            "The lemma's bound on the scores is needed: if stage 2 is continued to t "
+            "= 320 at ω = 0.1, group queries lose the near symmetry of the class "
+            "keys."
+        ),
         needs={"run on": ev.two_stages(0.1, T2=320.0)},
         settings="stage 2 continues to t = 320, S up to 4.3",
         source="our run at infinite width (deterministic)",
@@ -294,8 +301,10 @@ SIGNS_IN_STAGE_TWO = (
         statement="The conflicting samples stay active in the positive head all "
         "through stage 2.",
         judge=c.AtLeast("H₊ + b", activation, 0.0, unit="difference", strict=True),
-        source="our runs at infinite width. It needs stage 2 to end: later a head "
-        "sticks at H + b = 0",
+        source=(
+            "our runs at infinite width. This needs stage 2 to end: later a head "
+            "sticks at H + b = 0"
+        ),
         mutations=c.named(mutate.add(ALL, "head_output", -1.0)),
         survives=EARLY,
     ),

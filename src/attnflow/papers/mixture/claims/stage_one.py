@@ -36,7 +36,7 @@ _claim = partial(
     expected=Verdict.HOLDS,
     source="our runs at infinite width (deterministic), T1 = 3, 10, 100",
 )
-_EVERY_RECORD = "an identity at every record, of which there are some left"
+_EVERY_RECORD = "an identity at every record, and some records remain"
 
 
 def _bias(run: xr.Dataset) -> float:
@@ -118,8 +118,10 @@ STAGE_ONE = (
         id="B-Thm4.1-T1",
         kind=Kind.ASYMPTOTIC,
         place="Theorem 4.1; Corollary D.7",
-        statement="After a stage 1 of length T1 = Θ(1) the neurons' alignment with "
-        "class and group tokens is positive and of order 1.",
+        statement=(
+            "After stage 1, of length T1 = Θ(1), the neurons' alignment with class "
+            "and group tokens is positive and of order 1."
+        ),
         needs=ev.LADDER,
         under=(*ASSUMED, "T1"),
         settings=ev.SETTINGS,
@@ -130,9 +132,12 @@ STAGE_ONE = (
             )
         ),
         predicate="T1 = 10 for every ω",
-        source="our runs at infinite width (deterministic), ω = 0.3 … 1e-4: at "
-        "infinite width stage 1 does not depend on ω, so that the ladder is flat. Was "
-        "judged by our closed form (now B-R6) and a factor of 100",
+        source=(
+            "our runs at infinite width (deterministic), ω = 0.3 … 1e-4: at infinite "
+            "width stage 1 does not depend on ω, so that the ladder is flat. An "
+            "earlier version judged it by our closed form (now B-R6) and a factor of "
+            "100"
+        ),
         mutations=named(ev.times_omega("value_at_end", 0.5)),
         survives={
             "cut": "stage 1 ends before a tenth of the run's time",
@@ -143,8 +148,10 @@ STAGE_ONE = (
         id="B-R6",
         origin="ours",
         place="closed form of stage 1",
-        statement="In stage 1 both alignments have a closed form by the Wright omega "
-        "function.",
+        statement=(
+            "In stage 1 both alignments have a closed form in terms of the Wright "
+            "omega function."
+        ),
         judge=Equal("w·v and w·c off the closed form", _closed_form_error, FLOW_ERROR),
         predicate="4e-11 is rtol times records",
         mutations=named(_OTHER_BIAS),
@@ -154,8 +161,10 @@ STAGE_ONE = (
         id="B-D.3",
         kind=Kind.ASYMPTOTIC,
         place="Corollary D.3",
-        statement="The heads switch off on the consistent samples of the other label "
-        "at a time T_half = Θ(1): b + (e^{2b} − 1)/2, as we find.",
+        statement=(
+            "The heads switch off on the consistent samples of the other label at a "
+            "time T_half = Θ(1), which is b + (e^{2b} − 1)/2 (our formula)."
+        ),
         needs=SCALES,
         settings="b = 1/2, T1 = 10, ω = 0.3 … 1e-4",
         judge=All(
@@ -165,8 +174,10 @@ STAGE_ONE = (
             )
         ),
         predicate="4e-11 is rtol times records",
-        source="our runs at infinite width (deterministic), ω = 0.3 … 1e-4: T_half "
-        "does not depend on ω. The ladder was added to the formula",
+        source=(
+            "our runs at infinite width (deterministic), ω = 0.3 … 1e-4: T_half does "
+            "not depend on ω. Next to the formula, a ladder was added"
+        ),
         mutations=named(
             ev.times_omega("stage_end", 0.5),
             mutate.scale(ALL, "stage_end", 1.000001),
@@ -227,8 +238,10 @@ STAGE_ONE = (
             unit="difference",
             strict=True,
         ),
-        source="our runs at infinite width. Later they switch on again: in stage 3 "
-        "about 25 after T2, and in simultaneous training",
+        source=(
+            "our runs at infinite width. Later the heads switch on again: in stage 3 "
+            "at about T2 + 25, and in simultaneous training"
+        ),
         mutations=named(mutate.add(ALL, "head_output", 1.0)),
     ),
     _claim(

@@ -159,7 +159,7 @@ STAGE_THREE = (
         id="B-Thm4.1-T3-rate",
         origin="ours",
         place="Theorem 4.1; Theorem F.3, sharpened",
-        statement="It takes a time Θ(1/ε), not less.",
+        statement="Stage 3 takes a time Θ(1/ε), not less, to bring the loss to ε.",
         needs={
             name: {**ev.LADDER, **LATE}[name]
             for name in ("omega=0.1", "omega=0.01", "T1=30")
@@ -208,8 +208,10 @@ STAGE_THREE = (
                 )
             )
         ),
-        predicate="the least over heads and groups, of the sign that is stated; the "
-        "logarithm is that of 1/ε; T3 between records by linear interpolation",
+        predicate=(
+            "the smallest over heads and groups, with the stated sign; the logarithm "
+            "is that of 1/ε; T3 is interpolated linearly between records"
+        ),
         source="our runs at infinite width (deterministic); added with version 2, then "
         "extended from one head and group at (ω, T1) = (0.1, 10) to all of them and to "
         "three (ω, T1)",
@@ -234,8 +236,10 @@ STAGE_THREE = (
                 ),
             )
         ),
-        predicate="g of X_{1,+,+}; of the 3, a factor 2 is due to samples that switch "
-        "on again; while g falls by a factor of 1000",
+        predicate=(
+            "g is that of X_{1,+,+}; of the allowed factor 3, a factor 2 is due to "
+            "samples that switch on again; judged while g falls by a factor of 1000"
+        ),
     ),
     _rates(
         id="B-F.2",
@@ -243,6 +247,6 @@ STAGE_THREE = (
         statement="In stage 3 the neurons grow along group tokens at least at the pull "
         "g of the conflicting samples, up to constants.",
         judge=ev.along_omega("least w_c' / g", partial(_least, rate=GROUP), "Omega"),
-        predicate="g of X_{1,+,−}, while it falls by a factor of 1000",
+        predicate="g is that of X_{1,+,−}; judged while it falls by a factor of 1000",
     ),
 )

@@ -173,9 +173,11 @@ STAGE_TWO = (
     _claim(
         id="B-L5.5",
         place="Lemma 5.5; Lemma E.2",
-        statement="While the scores are bounded, the main score and the two "
-        "self-scores that drive it grow at least as fast as a linear system with a "
-        "constant b > 0: 0.99 w_c/18 will do up to a main score of 1.",
+        statement=(
+            "While the scores are bounded, the main score and the two self-scores "
+            "that drive it grow at least as fast as a linear system with a constant "
+            "b > 0: 0.99 w_c/18 is enough up to a main score of 1."
+        ),
         judge=c.All(
             (
                 c.AtLeast(

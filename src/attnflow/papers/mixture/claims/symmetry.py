@@ -156,7 +156,8 @@ SYMMETRY = (
             ("value", "score", "head_output", "attention", "output"), SYMMETRIC
         ),
         survives=dict.fromkeys(
-            ("untrained", "cut"), "the symmetry is there at every time, the first too"
+            ("untrained", "cut"),
+            "the symmetry holds at every time, including the first",
         ),
     ),
     _claim(
@@ -174,7 +175,7 @@ SYMMETRY = (
         ),
         inert=dict.fromkeys(
             ("score", "score_at_end"),
-            "an entry and its negative cancel in any order and scale",
+            "an entry and its negative cancel in any order and at any scale",
         ),
         survives={"cut": "stage 2 ends before a tenth of the run's time"},
     ),

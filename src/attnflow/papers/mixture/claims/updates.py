@@ -194,7 +194,7 @@ UPDATES = (
         mends=_FOURFOLD,
         inert=dict.fromkeys(
             ("key_self_score", "query_self_score"),
-            "a change of the self-scores alone leaves the printed display off",
+            "a change of the self-scores alone does not make the printed display right",
         ),
         witness=c.Witness(
             "witnesses/rates.py", {"displays off": (f"omega=0.1: {DISPLAYED}",)}
@@ -206,9 +206,11 @@ UPDATES = (
         kind=c.Kind.UNIVERSAL,
         under=STAGE_TWO,
         place="Appendices E.5.1 to E.5.3, after T1",
-        statement="A quarter of the displays of E.5, read as functions of scores and "
-        "self-scores, is the rate of every one of them while attention is nearly "
-        "uniform.",
+        statement=(
+            "While attention is nearly uniform, the rate of every score and "
+            "self-score is a quarter of what E.5 displays, read as a function of "
+            "scores and self-scores."
+        ),
         judge=c.AtMost(
             "a quarter of the displays off the rates, over each table's largest rate",
             _uniform_error,

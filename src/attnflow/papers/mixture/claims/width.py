@@ -210,9 +210,11 @@ WIDTH = (
         "queries and positive for the group query, in 90% of 64 seeds, for (ω, m) = "
         "(0.3, 512), (0.1, 64), (0.01, 512)",
         settings=SIZES,
-        source="our runs: 64, 62 and 63 of 64 seeds, 300 … 363, fixed in advance. 16 "
-        "seeds, as at first, are too few: at (0.1, 64) it held in 16 (seeds used "
-        "while the predicate was written), 14, and 16 (another stream) of 16",
+        source=(
+            "our runs: 64, 62 and 63 of 64 seeds, 300 … 363, fixed in advance. The "
+            "first 16 seeds were too few: at (0.1, 64) it held in 16 (seeds used "
+            "while the predicate was written), 14, and 16 (another stream) of 16"
+        ),
         mutations=c.named(
             mutate.swap(ALL, "attention_at_end", "head", ("+", "-")),
             mutate.some_seeds(

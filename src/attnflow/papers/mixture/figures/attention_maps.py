@@ -40,10 +40,11 @@ FIGURE2 = Exhibit(
     kind="figure",
     title="Figure 2: attention of the positive head on samples of group 1",
     caption=(
-        "At the end of training; rows are queries, columns keys, and each row sums to "
-        "one (mean over seeds). On the positive conflicting sample (c1, v1, −v2) class "
-        "queries attend to the group token, whose value is positive; on the negative "
-        "one (c1, −v1, v2) they do not. The negative head does the opposite."
+        "Attention maps at the end of training: rows are queries, columns keys, and "
+        "each row sums to one (mean over seeds). On the positive conflicting sample "
+        "(c1, v1, −v2) class queries attend to the group token, whose value is "
+        "positive; on the negative one (c1, −v1, v2) they do not. The negative head "
+        "does the opposite."
     ),
     needs={"run": FINITE},
     shows=Panels(tuple(Table(title=n, of=partial(_map, name=n)) for n in SAMPLES)),

@@ -91,12 +91,13 @@ FIGURE3 = Exhibit(
     kind="figure",
     title="Figure 3: training attention alone",
     caption=(
-        "Neurons are fixed at Gaussian values whose standard deviation (sd) labels "
-        "each curve; all curves have the same 20 seeds, hence the same directions. The "
-        "loss settles far from zero, as the paper reports. There are two caveats: with "
-        "small neurons several seeds classify every sample, with outputs too small to "
-        "lower the loss; and with large ones a lucky draw of the neurons (3 of 200 at "
-        "standard deviation 4) is trained to a loss below 0.003."
+        "Training loss when only attention is trained. Neurons are fixed at Gaussian "
+        "values, whose standard deviation (sd) labels each curve; all curves share "
+        "20 seeds, hence the same directions. The loss settles far from zero, as the "
+        "paper reports, with two caveats: with small neurons several seeds classify "
+        "every sample, with outputs too small to lower the loss; and with large ones "
+        "a lucky draw of the neurons (3 of 200 at standard deviation 4) is trained "
+        "to a loss below 0.003."
     ),
     needs={
         name: Request(

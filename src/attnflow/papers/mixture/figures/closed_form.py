@@ -84,12 +84,12 @@ STAGE1 = Exhibit(
     kind="figure",
     title="Stage 1 in closed form",
     caption=(
-        "Alignments of the positive head's neuron (coloured) and their closed form "
-        "(dashed). Until T_half = b + (e^{2b} − 1)/2 all ReLUs are active and only "
-        "class tokens are learned; afterwards u = w_c + 2 w_v + b obeys "
-        "u' = (5/8)/(1 + e^u), which the Wright omega function solves. Right: "
-        "the same curve for simultaneous training, where it holds until attention "
-        "moves."
+        "Alignment of the positive head's neuron with class and group tokens over "
+        "time (coloured), and its closed form (dashed). Until T_half = b + (e^{2b} − "
+        "1)/2 all ReLUs are active and only class tokens are learned; afterwards u = "
+        "w_c + 2 w_v + b obeys u' = (5/8)/(1 + e^u), which the Wright omega function "
+        "solves. Right: the same curve for simultaneous training, where it holds "
+        "until attention moves."
     ),
     needs={
         "alone": Request("stage1", {"record": ("value",)}, seeds=1),
@@ -121,10 +121,10 @@ STAGE1 = Exhibit(
         "flow and closed form agree to 1e-10 in stage 1": (
             lambda t: _error(t, "alone") < 1e-10
         ),
-        "with all weights trained they agree to 0.1 until attention moves": (
-            lambda t: _error(t, "together", _onset(t.runs)) < 0.1
-        ),
-        "and no longer once it has": lambda t: _error(t, "together") > 0.2,
+        "with all weights trained, flow and closed form agree to 0.1 until attention "
+        "moves": (lambda t: _error(t, "together", _onset(t.runs)) < 0.1),
+        "with all weights trained, they no longer agree once attention has "
+        "moved": lambda t: _error(t, "together") > 0.2,
     },
     silent=(
         "T1 is only said to be of order 1: we use 10.",

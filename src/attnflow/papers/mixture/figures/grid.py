@@ -163,15 +163,16 @@ GRID = Exhibit(
     kind="figure",
     title="Observation 1 over K, L and b: the bias decides",
     caption=(
-        "Observation 1 says that K ≥ 3 mixtures are learned. Left and middle: in each "
-        "cell the loss at the end, the least score S[c_k,v_k] of a group with its own "
-        "class (colour), and, at width 64, how many of three seeds learn (a loss of at "
-        "most 0.05 and no error). With b = 1 every cell up to L = 5 learns; with L = 3 "
-        "every b does. K = 8, L = 9 learns with b = 1/2; with b = 1/4 and 1 its "
-        "loss is above 0.6 when our runs end. With b = 1/4 and L = 4, and with K = 4, "
-        "L = 5 up to the paper's b = 1/2, the association is reversed at infinite "
-        "width: a group token repels its own class token and attracts the others, and "
-        "samples that stay wrong end at f = 0, with a loss of log 2 each. Right: the "
+        "Final loss and scores over K, L and b; Observation 1 says that K ≥ 3 "
+        "mixtures are learned. Left and middle: each cell shows the loss at the end, "
+        "the smallest score S[c_k,v_k] of a group with its own class (colour), and, "
+        "at width 64, how many of three seeds learn (a loss of at most 0.05 and no "
+        "error). With b = 1 every cell up to L = 5 learns; with L = 3 every b does. "
+        "K = 8, L = 9 learns with b = 1/2; with b = 1/4 and 1 its loss is above 0.6 "
+        "when our runs end. With b = 1/4 and L = 4, and with K = 4, L = 5 up to the "
+        "paper's b = 1/2, the association is reversed at infinite width: a group "
+        "token repels its own class token and attracts the others, and samples that "
+        "stay misclassified end at f = 0, with a loss of log 2 each. Right: the "
         "reversal at K = 4, L = 5, b = 1/2; pale: b = 1."
     ),
     needs={**grid.WIDE, **grid.FINITE},

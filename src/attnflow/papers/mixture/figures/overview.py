@@ -131,12 +131,13 @@ OVERVIEW = Exhibit(
     kind="figure",
     title="Three stages of training, at finite and at infinite width",
     caption=(
-        "Simultaneous training of all weights by gradient descent: coloured lines are "
-        "three runs of width 128, dashed lines the infinitely wide model, computed "
-        "exactly. Neurons align until the consistent samples are learned; scores then "
-        "grow exponentially from tiny values until the conflicting samples are learned "
-        "too; after that both reduce the loss. The paper shows finite runs (Figure 1) "
-        "and analyses infinite width."
+        "Losses, neuron alignments and attention scores when all weights are trained "
+        "together by gradient descent: coloured lines are three runs of width 128, "
+        "dashed lines the infinitely wide model, computed exactly. Neurons align "
+        "until the consistent samples are learned; scores then grow exponentially "
+        "from tiny values until the conflicting samples are learned too; after that "
+        "both reduce the loss. The paper shows finite runs (Figure 1) and analyses "
+        "infinite width."
     ),
     needs={"finite": FINITE, "infinite": INFINITE},
     shows=PANELS,

@@ -66,9 +66,10 @@ FIGURE1C = Exhibit(
     kind="figure",
     title="Figure 1c: main attention scores of the positive head",
     caption=(
-        "The same runs; labels give the key, then the query. Attention is learned "
-        "last: query v1 is attracted by the key of its own group and repelled by that "
-        "of the other one. The other twelve scores are in grey."
+        "Attention scores in the runs of Figure 1a; labels give the key, then the "
+        "query. Attention is learned last: query v1 is attracted by the key of its "
+        "own group and repelled by that of the other one. The other twelve scores "
+        "are in grey."
     ),
     needs={"run": FINITE},
     shows=Panels((SCORES,), size=(7.2, 3.9)),
@@ -78,7 +79,7 @@ FIGURE1C = Exhibit(
             "the score of key c1 and query v1 grows to a large positive value": (
                 lambda t: t["scores"].ends["c1, v1"] > 1
             ),
-            "that of key c1 and query v2 falls to a large negative one": (
+            "the score of key c1 and query v2 falls to a large negative value": (
                 lambda t: t["scores"].ends["c1, v2"] < -1
             ),
             "scores grow only after the consistent samples are learned": (
@@ -89,15 +90,16 @@ FIGURE1C = Exhibit(
             ),
         },
         "Section 5.2": {
-            "these two, and those of c2, which mirror them, change more than all other "
-            "scores": lambda t: _others(t) < _smallest(t, FIRST),
+            "these two scores, and their mirror images with c2, change more than all "
+            "other scores": lambda t: _others(t) < _smallest(t, FIRST),
         },
     },
     checks={
         "all other scores stay below half of the main ones": (
             lambda t: _others(t) < _smallest(t, FIRST) / 2
         ),
-        "they grow when the loss of the conflicting samples starts to fall": (
+        "the main scores grow when the loss of the conflicting samples starts to "
+        "fall": (
             lambda t: nearly_together(
                 plateau_left(t.runs["run"]), attention_grown(t.runs["run"]), 1.3
             )
@@ -110,8 +112,8 @@ FIGURE4 = Exhibit(
     kind="figure",
     title="Figure 4: all scores of the positive head",
     caption=(
-        "The runs of Figure 1. Of the sixteen scores four grow large: those of a group "
-        "token as key and a class token as query."
+        "All sixteen attention scores of the positive head, in the runs of Figure 1. "
+        "Four grow large: those with a group token as key and a class token as query."
     ),
     needs={"run": FINITE},
     shows=Panels((SCORES,)),

@@ -109,16 +109,17 @@ STAGE3 = Exhibit(
     kind="figure",
     title="Stage 3 lasts 1/(γ²ε)",
     caption=(
-        "Theorem 4.1 says that stage 3 of Algorithm 1 takes O(1/ε). With attention "
-        "fixed the neurons solve a separable logistic regression, whose loss falls as "
-        "1/(γ²t) with γ the margin of the attention features. That margin, taken at "
-        "T2, predicts the factor without any fit."
+        "Duration of stage 3 against the target loss ε; Theorem 4.1 says that stage "
+        "3 of Algorithm 1 takes O(1/ε). With attention fixed, the neurons solve a "
+        "separable logistic regression, whose loss falls as 1/(γ²t) with γ the "
+        "margin of the attention features. That margin, taken at T2, predicts the "
+        "factor without any fit."
     ),
     needs={"run": algorithm(0.1, QUICK)},
     shows=PANELS,
     values=values,
     checks={
-        "stage 3 lasts in proportion to 1/ε: log-log slope 1 ± 0.03": (
+        "the duration of stage 3 is proportional to 1/ε: log-log slope 1 ± 0.03": (
             lambda t: abs(_power(t) - 1) < 0.03
         ),
         "the factor tends to 1/γ², γ the margin at T2: within 2% at the end": (

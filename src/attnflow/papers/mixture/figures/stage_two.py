@@ -140,10 +140,10 @@ def _off_closed_form(table: Tables) -> xr.DataArray:
 
 
 CHECKS = {
-    "stage 2 lasts as long as a straight line in ln(1/ω) says, to 1%": (
+    "the duration of stage 2 is linear in ln(1/ω), to 1%": (
         lambda t: _fit(t)[1] < 0.01
     ),
-    "its slope is 9/w_c to 1%": (
+    "the slope of the duration is 9/w_c, to 1%": (
         lambda t: abs(_fit(t)[0] * _group_value(t.runs) / 9 - 1) < 0.01
     ),
     "the closed form gives the time until score 0.1 to 2%": (
@@ -156,11 +156,11 @@ STAGE2 = Exhibit(
     kind="figure",
     title="Stage 2 lasts 9/w_c · ln(1/ω)",
     caption=(
-        "Theorem 4.1 says that stage 2 of Algorithm 1 takes O(log 1/ω). At infinite "
-        "width its duration is linear in ln(1/ω) over three and a half decades, with "
-        "slope 9/w_c, where w_c is the neuron's alignment with group tokens at T1. "
-        "While attention is nearly uniform the main score is (ω²/2) sinh(2 w_c t/9) "
-        "(dashed, no fit)."
+        "Duration of stage 2 against the initial scale ω; Theorem 4.1 says that "
+        "stage 2 of Algorithm 1 takes O(log 1/ω). At infinite width its duration is "
+        "linear in ln(1/ω) over three and a half decades, with slope 9/w_c, where "
+        "w_c is the neuron's alignment with group tokens at T1. While attention is "
+        "nearly uniform the main score is (ω²/2) sinh(2 w_c t/9) (dashed, no fit)."
     ),
     needs={f"ω = {omega:g}": algorithm(float(omega), QUICK) for omega in OMEGAS},
     shows=Panels((PANEL,), size=(7.2, 4.3), finish=_slope_line),

@@ -48,10 +48,10 @@ FIGURE1A = Exhibit(
     kind="figure",
     title="Figure 1a: losses of consistent and conflicting samples",
     caption=(
-        "Simultaneous training of all weights by gradient descent. Samples whose two "
-        "class tokens agree in sign are learned within 150 steps; those whose signs "
-        "conflict stay at the loss of a guess for most of training, and are learned "
-        "when attention moves (Figure 1c)."
+        "Losses when all weights are trained together by gradient descent. Samples "
+        "whose two class tokens agree in sign are learned within 150 steps; those "
+        "whose signs conflict stay at the loss of a guess for most of training, and "
+        "are learned when attention moves (Figure 1c)."
     ),
     needs={"run": FINITE},
     shows=Panels((losses("Losses of the two groups of samples"),), size=SIZE),
@@ -68,8 +68,8 @@ FIGURE1A = Exhibit(
                     *(learned(t.runs["run"], group) for group in t["losses"])
                 )
             ),
-            "that of conflicting ones starts to fall later: it is within 1% of log 2 "
-            "when consistent ones are learned": (
+            "the loss of conflicting samples starts to fall later: it is within 1% "
+            "of log 2 when consistent ones are learned": (
                 lambda t: abs(_waiting(t) / LOG2 - 1) < 0.01
             ),
         }
@@ -86,10 +86,11 @@ FIGURE1B = Exhibit(
     kind="figure",
     title="Figure 1b: alignment of the positive head's neuron with the tokens",
     caption=(
-        "The same runs. The neuron aligns with the class tokens v from the first step; "
-        "with the group tokens c only once its ReLU has switched off on consistent "
-        "samples of the wrong sign, and faster once attention lets the loss of "
-        "conflicting samples fall."
+        "Inner products of the neuron with class tokens v and group tokens c, in the "
+        "runs of Figure 1a. The neuron aligns with the class tokens from the first "
+        "step; with the group tokens only once its ReLU has switched off on "
+        "consistent samples of the wrong sign, and faster once attention lets the "
+        "loss of conflicting samples fall."
     ),
     needs={"run": FINITE},
     shows=Panels((NEURONS,), size=SIZE),
@@ -115,7 +116,7 @@ FIGURE1B = Exhibit(
         "the neuron aligns with class tokens, then with group tokens": (
             lambda t: comes_before(_aligned(t, "v1"), _aligned(t, "c1"))
         ),
-        "it ends aligned with both kinds": lambda t: [
+        "the neuron ends aligned with both kinds of tokens": lambda t: [
             end > 0.5 for end in t["neurons"].ends.values()
         ],
     },

@@ -104,11 +104,12 @@ WIDTH = Exhibit(
     kind="figure",
     title="Finite widths approach the infinite one as 1/√m",
     caption=(
-        "Stages 1 and 2 of Algorithm 1 by gradient descent with step 0.1, ω = 0.1. "
+        "Deviation of the scores at finite width from those at infinite width, for "
+        "stages 1 and 2 of Algorithm 1 by gradient descent with step 0.1, ω = 0.1. "
         "Left: the main score at two widths, each seed as a line; dashed: infinite "
-        "width. Right: the largest deviation of any score at T2, medians and quartiles "
-        "over 16 seeds, different ones at each width. The paper bounds it by "
-        "poly(1/ω)/√m (Appendix G)."
+        "width. Right: the largest deviation of any score at T2, medians and "
+        "quartiles over 16 seeds, which differ from width to width. The paper bounds "
+        "it by poly(1/ω)/√m (Appendix G)."
     ),
     needs={
         **{

@@ -143,8 +143,11 @@ CLAIMS = (
         under=ev.THEOREM_1,
         needs={**MET, **QUERIES, **COMMON},
         judge=DRIVE,
-        predicate="at all 60 records; each seed draws its own classes. ξ_n/γ is of the "
-        "order of λ², small by nature: in units of the least that Assumption 2 allows",
+        predicate=(
+            "at all 60 records; each seed draws its own classes. ξ_n/γ is of the "
+            "order of λ², which is small, so it is measured in units of the smallest "
+            "value that Assumption 2 allows"
+        ),
         source=ev.PLAN_RUNS,
         settings=COMMON_SIZES,
     ),
@@ -157,8 +160,8 @@ CLAIMS = (
         under=("Y(0)", "uniform", "common", "distinct"),
         needs=RANDOM,
         judge=All((DRIVE, GAINS, LOSES)),
-        predicate=f"{SIGNS}; a rare token's is as small as its f², so that margins are "
-        "small by nature",
+        predicate=f"{SIGNS}; a rare token's is as small as its f², so that margins "
+        "are necessarily small",
         source=ev.PLAN_RUNS,
         settings=f"η_Y/η_Z = 10; {RANDOM_SIZES}",
         origin="ours",
@@ -166,9 +169,11 @@ CLAIMS = (
     _claim(
         id="E-R-10",
         place="Theorem 1 and Lemma 4",
-        statement="In Q ξ_n = γ[(q₁ − q₀)((A⁻¹)_nn − 1) + q₀((A⁻¹1)_n − 1)] with A = "
-        "FᵀF, and a class's distinct scores follow from one of them, 1 − e^{−2z_l} "
-        "being as P(l|n)².",
+        statement=(
+            "In Q ξ_n = γ[(q₁ − q₀)((A⁻¹)_nn − 1) + q₀((A⁻¹1)_n − 1)] with A = FᵀF, "
+            "and a class's distinct scores follow from one of them, with 1 − "
+            "e^{−2z_l} proportional to P(l|n)²."
+        ),
         kind=Kind.IDENTITY,
         under=("Z(0)",),
         needs={**DRIVEN, **ev.LAWS_Q},

@@ -105,7 +105,7 @@ _claim = partial(
     settings=FEATURES,
     predicate="after 4000 single samples, coefficients of g_n on F by least squares; "
     "rounding through the inverse of FᵀF",
-    inert={"beside": "0 up to rounding: no multiple of it differs"},
+    inert={"beside": "0 up to rounding, and so is every multiple of it"},
 )
 CLAIMS = (
     _claim(

@@ -65,15 +65,17 @@ CLAIMS = (
     _claim(
         id="E-Cor2",
         place="Corollary 2",
-        statement="With alike classes, one query and common tokens that are as likely "
-        "in all classes, every common token's score falls.",
+        statement=(
+            "With identical classes, one query and common tokens that are equally "
+            "likely in all classes, every common token's score falls."
+        ),
         under=(*ev.ASSUMPTION_2, *ALIKE, "Eq. 10"),
         system=ev.Q,
         needs=MET,
         judge=FALL,
         predicate="at all records to t = 6·10⁴",
         settings="K = 3, M = 10⁸, three common tokens, η_Y = 0.5, η_Y/η_Z = 10",
-        survives={"cut": "velocities of every record"},
+        survives={"cut": "it judges velocities at every record"},
     ),
     _claim(
         id="E-R-Cor2",
@@ -87,13 +89,15 @@ CLAIMS = (
         settings="(K, M) = (3, 100) with 3 common tokens, (10, 1000) with 4 and (2, "
         "33) with 10, η_Y/η_Z = 1 and 10",
         origin="ours",
-        survives={"cut": "velocities of every record"},
+        survives={"cut": "it judges velocities at every record"},
     ),
     _claim(
         id="E-R-CTgrow",
         place="after Theorem 2",
-        statement="With several common tokens that are not as likely in all classes "
-        "one of them may gain.",
+        statement=(
+            "With several common tokens that are not equally likely in all classes, "
+            "one of them may gain attention."
+        ),
         under=ev.ASSUMPTION_2,
         system=f"{ev.J}; and {ev.Q}",
         needs=GROWING,
@@ -108,6 +112,6 @@ CLAIMS = (
         "(0.3, 0.02, 0, 0.68, 0), (0.3, 0, 0, 0, 0.7)",
         settings="K = 3, M = 200, η_Y = 1, η_Z = 0.2, t = 10⁵",
         origin="ours",
-        survives={"holes": "about the last record alone"},
+        survives={"holes": "it reads only the last record"},
     ),
 )

@@ -116,17 +116,19 @@ CLAIMS = (
     _claim(
         id="E-R-room",
         place="Assumption 2",
-        statement="With equal correlations |λ₁(E)| < 1/K and |λ_i(E)| ≥ 6/√M leave "
-        "room for each other if and only if M > 36K²(K − 1)², where M ≫ K² is stated: "
-        "291600 at K = 10. No experiment of the paper meets it.",
+        statement=(
+            "With equal correlations |λ₁(E)| < 1/K and |λ_i(E)| ≥ 6/√M can both be "
+            "met if and only if M > 36K²(K − 1)², where the paper states M ≫ K²: "
+            "291600 at K = 10. No experiment of the paper meets it."
+        ),
         under=(),
         kind=Kind.UNIVERSAL,
         system="eigenvalues of E",
         needs={"arithmetic": ev.flow("assumption2")},
         judge=Equal("sizes that M > 36K²(K − 1)² does not decide", _undecided, 0.0),
         predicate="at the smallest allowed correlation, 6/√M",
-        source=f"{ev.FLOW_RUN}; before, that M ≫ K² leaves room was judged as if the "
-        "paper said so",
+        source=f"{ev.FLOW_RUN}; an earlier version judged, as if the paper said so, "
+        "that M ≫ K² is enough",
         settings="λ = ρ(K − 1) and −ρ; K = 2 … 100, M = 10 K² … 10⁶ K²",
         origin="ours",
     ),
@@ -144,8 +146,10 @@ CLAIMS = (
             ),
             also={"largest |FE'e_n|": _largest_modification},
         ),
-        predicate="the constants are ours; small as it is, couplings are not those of "
-        "the true gradient: E-Thm1-true",
+        predicate=(
+            "the constants are ours; although the modification is small, couplings "
+            "are not those of the true gradient: E-Thm1-true"
+        ),
         settings="K = 5 random features without negative entries, and training on the "
         f"map: {tm.MET_SIZES}",
     ),

@@ -122,9 +122,9 @@ CLAIMS = (
         "γ by less than the factor 2",
         expected=c.Verdict.FAILS,
         source=f"{ev.FLOW_RUN}: 1e-5 to 0.02 of Theorem 1's where Assumption 2 is met, "
-        "at all times; elsewhere it recovers late, from 0.17 at η_Y t/K = 100 to 1.10 "
-        "at 10⁸ for K = 5, M = 1000, ρ = 0.3. Times beyond 100 were added with results "
-        "in view",
+        "at all times; elsewhere the coupling recovers late, from 0.17 at η_Y t/K = "
+        "100 to 1.10 at 10⁸ for K = 5, M = 1000, ρ = 0.3. Times beyond 100 were added "
+        "with results in view",
         settings="K = 3, ρ = 0.1, M = 10⁴ and 10⁶, η_Y t/K = 1, 10², 10⁴, 10⁶, 10⁸; "
         "for comparison, other set-ups of equal correlations",
         mends={"Theorem 1's couplings": _as_theorem_1},
@@ -167,8 +167,7 @@ CLAIMS = (
             lambda run: run["confusion"] / run["true"] - 1,
             1e-7,
         ),
-        predicate="Simpson's rule on 4000 points, whose number was set on an error of "
-        "7e-10",
+        predicate="Simpson's rule on 4000 points, chosen so that its error is 7e-10",
         expected=c.Verdict.HOLDS,
         settings=f"{SETUPS}, and K = M = 5 and 20",
         origin="ours",
@@ -189,16 +188,18 @@ CLAIMS = (
             ),
             also={"margins": _margins},
         ),
-        predicate="margins of the own logit over another class's, and over a token "
-        "that is no next token",
+        predicate=(
+            "margins of the correct logit over another class's, and over that of a "
+            "token that is no class"
+        ),
         expected=c.Verdict.FAILS,
         source=f"{ev.FLOW_RUN}: at K = 5, M = 1000, ρ = 0.3 and η_Y t/K = 20 the "
         "margins are 9.304 and 6.574, and the two readings 8.597 and 6.497",
         mends={"margins of the smaller rate": _with_the_smaller_rate},
         correction=c.Correction(
             c.CorrectionKind.CONDITION,
-            "For K = M alone, where every output is a class, the own logit is M h((1 − "
-            "ρ)η_Y) above another's (at K = M = 5 and 20, to 1e-8).",
+            "For K = M alone, where every output is a class, the correct logit is M "
+            "h((1 − ρ)η_Y) above another's (at K = M = 5 and 20, to 1e-8).",
             c.Equal(
                 "own less other over M h((1 − ρ)η_Y) at K = M", _square_error, 1e-8
             ),

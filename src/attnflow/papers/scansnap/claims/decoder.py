@@ -231,8 +231,10 @@ CLAIMS = (
     _claim(
         id="E-Lem3",
         place="Lemma 3, Equations 8 and 26",
-        statement="Under Equation 26's update of Y a sample of class n moves the n-th "
-        "row of W = FᵀY alone, as if there were no other class.",
+        statement=(
+            "Under Equation 26's update of Y a sample of class n moves only the n-th "
+            "row of W = FᵀY, as if there were no other class."
+        ),
         under=("1(b)", "Eq. 26"),
         kind=c.Kind.IDENTITY,
         needs=UPDATES,
@@ -262,15 +264,17 @@ CLAIMS = (
     _claim(
         id="E-Cor1-71",
         place="Corollary 1, Equation 71, first line; Lemma 5, Equation 32",
-        statement="e_n − α_n = (M − 1)/(M − 1 + e^{Mh*(N_n)}) ζ_n after N_n visits, "
-        "with the h* of Lemma 5, as meant, where the corollary prints h.",
+        statement=(
+            "e_n − α_n = (M − 1)/(M − 1 + e^{Mh*(N_n)}) ζ_n after N_n visits, with "
+            "the h* of Lemma 5, where the corollary prints h."
+        ),
         kind=c.Kind.IDENTITY,
         under=("Eq. 26", "Y(0)"),
         needs=UPDATES,
         judge=c.Equal("e_n − α_n less the formula", _residual_error, LOGITS),
         predicate="relative errors of e_n − α_n are absolute ones of logits, whose "
         "size is 14: 4000 roundings of it",
-        source=f"{ev.FEW_RUNS}. The tolerance was derived after 1e-12, a guess, had "
+        source=f"{ev.FEW_RUNS}. The tolerance was derived after a guess of 1e-12 had "
         "been missed by 4%",
         settings=FEATURES,
     ),
@@ -282,8 +286,10 @@ CLAIMS = (
         under=("Eq. 26", "Y(0)", *ev.ASSUMPTION_2, "uniform", "t"),
         needs=UPDATES,
         judge=c.Equal("Y less the formula", _solution_error, 1e-10),
-        predicate="rounding through the inverse of FᵀF; 1 + θ_n = h*(N_n)/h(N̄), whose "
-        "size is E-Lem12's question",
+        predicate=(
+            "rounding through the inverse of FᵀF; 1 + θ_n = h*(N_n)/h(N̄), whose "
+            "size E-Lem12 judges"
+        ),
         source=ev.FEW_RUNS,
         settings=FEATURES,
     ),
@@ -295,7 +301,7 @@ CLAIMS = (
         kind=c.Kind.UNIVERSAL,
         needs=HEIGHTS,
         judge=GAP,
-        predicate="from the first visit on; at none h* and h are both 0",
+        predicate="from the first visit on; before it h* and h are both 0",
         source=ev.FLOW_RUN,
         settings="M = 30 and 1000, η_Y = 0.01 … 5, 20000 visits",
     ),
@@ -313,8 +319,10 @@ CLAIMS = (
             "vocabulary",
             constant=2.0,
         ),
-        predicate="along M, at η_Y = 0.01, 0.1 and 0.9; an upper bound is all that the "
-        "existence of c requires",
+        predicate=(
+            "along M, at η_Y = 0.01, 0.1 and 0.9; the existence of c requires only "
+            "an upper bound"
+        ),
         source=ev.FLOW_RUN,
         settings="M = 10³ … 10⁷",
     ),
@@ -333,8 +341,10 @@ CLAIMS = (
     _claim(
         id="E-Rem2",
         place="Remark 2",
-        statement="For all later s too, h* is at most a constant c = O(ln M) of visits "
-        "ahead of h.",
+        statement=(
+            "For all later s too, h* is ahead of h by at most a constant number c = "
+            "O(ln M) of visits."
+        ),
         under=(*HEIGHT_ITEMS, "η_Y = O(1)"),
         kind=c.Kind.ASYMPTOTIC,
         needs=ONE_HEIGHT,
@@ -364,8 +374,10 @@ CLAIMS = (
         under=("M",),
         needs=COURSES,
         judge=ROOTS,
-        predicate="roots by bisection to 1e-9; e^{Mh} ≤ (M − 1)Mh between them and > "
-        "beside them, at all heights of a flow",
+        predicate=(
+            "roots by bisection to 1e-9; e^{Mh} ≤ (M − 1)Mh between them and > "
+            "outside, at all h that a flow reaches"
+        ),
         source=ev.FLOW_RUN,
         settings="M = 10³ … 10⁷",
     ),
@@ -384,7 +396,10 @@ CLAIMS = (
                 c.Equal("changes of sign, less 1", lambda r: _changes(r) - 1, 0.0),
             )
         ),
-        predicate="≪ is a factor of ten; at η_Y = 10 M^−0.99, the least that is meant",
+        predicate=(
+            "≪ is read as a factor of ten; at η_Y = 10 M^−0.99, the smallest that "
+            "this allows"
+        ),
         source=ev.FLOW_RUN,
         settings="M = 10³ … 10⁷",
     ),

@@ -126,7 +126,7 @@ CLAIMS = (
         predicate="after 100 steps; bands from seeds 2–4 of the published streams",
         source=f"{PLAN_RUNS}; in published seed 2 H(DT) is 1.906 against 2.094",
         settings=f"{SYN_SMALL}, heavy ball 0.9, η_Z = 1, η_Y = 1 and 10",
-        survives={"holes": "about the first, the eleventh and the last record alone"},
+        survives={"holes": "it reads only the first, the eleventh and the last record"},
     ),
     _claim(
         id="E-Fig5",
@@ -144,16 +144,20 @@ CLAIMS = (
             ),
             also={"median index": by_run(partial(favourites, time=-1))},
         ),
-        predicate="from 0.1 to 0.5 to 1, in both classes (3, 5–6 and 9 in published "
-        "seeds 2–4); indices are whole numbers, so that the least margin is 1",
+        predicate=(
+            "from 0.1 to 0.5 to 1, in both classes (3, 5–6 and 9 in published seeds "
+            "2–4); indices are integers, so that the smallest possible margin is 1"
+        ),
         settings=f"{SYN_SMALL}, Adam, η_Y = η_Z = 0.1, 0.5, 1",
-        survives={"holes": "about the last record alone"},
+        survives={"holes": "it reads only the last record"},
     ),
     _claim(
         id="E-R-momentum",
         place="Figure 6",
-        statement="It is heavy ball that makes H(DT) fall with η_Z: by plain descent "
-        "for the same time of a flow H(DT) is the same at every η_Z.",
+        statement=(
+            "H(DT) falls with η_Z because of heavy ball: under plain descent for the "
+            "same flow time, H(DT) is the same at every η_Z."
+        ),
         under=(),
         needs=PARTS,
         judge=c.All(

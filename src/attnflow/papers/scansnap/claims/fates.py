@@ -59,8 +59,10 @@ CLAIMS = (
     _claim(
         id="E-Lem4",
         place="Lemma 4, Equation 10; 94 to 98",
-        statement="Attention's flow in the time of samples is Equation 10, a sum over "
-        "classes without the factor 1/K.",
+        statement=(
+            "With time counted in samples, the flow of attention is Equation 10, a "
+            "sum over classes without the factor 1/K."
+        ),
         kind=c.Kind.IDENTITY,
         under=("1(b)",),
         system=f"{ev.Q}, and the same by single samples",
@@ -75,7 +77,7 @@ CLAIMS = (
         mends={"the printed flow with 1/K": _as_samples},
         correction=c.Correction(
             c.CorrectionKind.CONSTANT,
-            "The sum over classes has the factor 1/K, as the decoder's clock t/K has.",
+            "The sum over classes has the factor 1/K, like the decoder's clock t/K.",
             _against("with 1/K"),
         ),
         witness=c.Witness(

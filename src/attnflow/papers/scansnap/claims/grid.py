@@ -103,15 +103,18 @@ CLAIMS = (
             ),
             also={"rows that fall from 1 to 2, by queries": _early_falls},
         ),
-        predicate=f"{MEANS}. 15 of 16 rows rise: one cell of one query has a spread "
-        "of 0.3, so that the margin is small by nature",
-        source=f"{REPLAYED}; the rule was 15 of 16 rows, with the exception seen",
+        predicate=f"{MEANS}. 15 of 16 rows rise: one cell with one query has a spread "
+        "of 0.3, so that the margin is necessarily small",
+        source=f"{REPLAYED}; the rule, 15 of 16 rows, was set after the exception had "
+        "been seen",
     ),
     _claim(
         id="E-Fig11-12",
         place="Appendix G, Figures 11 and 12",
-        statement="Recall of distinct tokens descends more slowly with its threshold "
-        "where η_Y/η_Z is small, and where η_Z is large.",
+        statement=(
+            "Recall of distinct tokens falls more slowly with the threshold if "
+            "η_Y/η_Z is small, and if η_Z is large."
+        ),
         judge=All(
             (
                 AtLeast(
@@ -130,7 +133,7 @@ CLAIMS = (
                 ),
             ),
         ),
-        source=f"{REPLAYED}; at 2/M alone before, 1.5/M and 3/M were added with the "
-        "curves in view",
+        source=f"{REPLAYED}; an earlier version judged 2/M alone; 1.5/M and 3/M were "
+        "added with the curves in view",
     ),
 )

@@ -21,7 +21,7 @@ FIGURE_9 = {
 }
 FIXED = f"{ev.SMALL}, t = 10³, η_Y = η_Z = 1, 10, 100, 1000"
 RAISED = f"{ev.SMALL}, t = 10⁵, η_Z = 1, η_Y = 1, 2, 5, 10, 20"
-LAST = {"holes": "about the last record alone"}
+LAST = {"holes": "it reads only the last record"}
 
 
 def scaled(letter: str) -> dict[str, Request]:
@@ -68,7 +68,7 @@ CLAIMS = (
             ),
             also={"time of the fastest score": by_run(_snap)},
         ),
-        predicate="with every step of η_Y",
+        predicate="at each increase of η_Y",
         settings=ev.FIGURE_3,
         survives={"cut": "the transition is at a few K/η_Y, and the runs go to 10⁴"},
     ),
@@ -92,7 +92,7 @@ CLAIMS = (
             ),
             also={"time of the fastest score": by_run(_snap)},
         ),
-        predicate="of the dominant token, with every step of η_Y",
+        predicate="of the dominant token, at each increase of η_Y",
         settings=ev.FIGURE_3,
         origin="ours",
         survives={"cut": "the snap is at a few K/η_Y, and the runs go to 10⁴"},
@@ -104,7 +104,7 @@ CLAIMS = (
         "time.",
         needs=FIGURE_9,
         judge=All((Rising("B", _drive),), also={"B": by_run(_drive)}),
-        predicate="at t = 10⁵, with every step of the rates",
+        predicate="at t = 10⁵, at each increase of the rates",
         settings="K = 10, M = 1000, η_Y = η_Z = 0.1, 0.3, 1, 3",
         survives=LAST,
     ),
@@ -114,7 +114,7 @@ CLAIMS = (
         statement="Larger η_Y and η_Z at a fixed ratio give sparser attention.",
         needs=scaled("Q"),
         judge=All((Falling("H(DT)", entropy),), also={"H(DT)": by_run(entropy)}),
-        predicate="in Q, with every step of the rates",
+        predicate="in Q, at each increase of the rates",
         settings=FIXED,
     ),
     _scalar(
@@ -123,7 +123,7 @@ CLAIMS = (
         statement="At fixed η_Z a larger η_Y gives a smaller B.",
         needs=ev.FIGURE_3_C,
         judge=All((Falling("B", _drive),), also={"B": by_run(_drive)}),
-        predicate="at t = 10⁵, with every step of η_Y",
+        predicate="at t = 10⁵, at each increase of η_Y",
         settings=ev.FIGURE_3,
         survives=LAST,
     ),
@@ -133,7 +133,7 @@ CLAIMS = (
         statement="At fixed η_Z a larger η_Y gives denser attention.",
         needs=by_ratio("Q"),
         judge=All((Rising("H(DT)", entropy),), also={"H(DT)": by_run(entropy)}),
-        predicate="in Q, with every step of η_Y",
+        predicate="in Q, at each increase of η_Y",
         settings=RAISED,
     ),
 )

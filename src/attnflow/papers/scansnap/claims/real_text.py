@@ -128,7 +128,7 @@ CLAIMS = (
         expected=Verdict.HOLDS,
         source=FEW_RUNS,
         settings=f"{SIZES}; the paper trains on the split train until convergence",
-        survives={"holes": "about the last record alone"},
+        survives={"holes": "it reads only the last record"},
     ),
     Claim(
         id="E-Fig7-10-freeze",
@@ -156,12 +156,16 @@ CLAIMS = (
         predicate="the last two maps of Figure 7, on 20 training windows, one layer "
         "and the first of three; the largest possible is 1",
         expected=Verdict.FAILS,
-        source="our runs, seeds 200–202 (three layers: 200): one layer moves by 0.69 "
-        "to 0.81; before, on test windows in the last 150 of 1200 steps at rate 5, by "
-        "0.59 to 0.72",
+        source=(
+            "our runs, seeds 200–202 (three layers: 200): one layer moves by 0.69 to "
+            "0.81; an earlier version, on test windows in the last 150 of 1200 steps "
+            "at rate 5, had 0.59 to 0.72"
+        ),
         settings=f"{NOTEBOOK}; PyTorch's encoder",
-        no_witness="a network of PyTorch's encoder layers, trained on WikiText-2 for "
-        "minutes: no short script does that",
+        no_witness=(
+            "a network of PyTorch's encoder layers, trained on WikiText-2 for "
+            "minutes: no short script can do that"
+        ),
         mends={
             "maps of the first record": mutate.both(
                 mutate.constant(ONE_LAYER, "shown_attention"),
@@ -172,9 +176,11 @@ CLAIMS = (
     Claim(
         id="E-R-text",
         place="Section 8; Figure 7",
-        statement="On real text, in the theory's own parametrisation, attention "
-        "becomes sparse and slows down without standing still; frequent words gain "
-        "it, which as common ones should lose it.",
+        statement=(
+            "On real text, in the theory's own parametrisation, attention becomes "
+            "sparse and slows down without stopping; frequent words gain attention, "
+            "although as common tokens they should lose it."
+        ),
         under=(),
         kind=Kind.OBSERVATION,
         system="word embeddings U, and W_Q, W_K and W_V, by SGD",

@@ -53,8 +53,10 @@ CLAIMS = (
     _claim(
         id="E-R-4",
         place="Section 6",
-        statement="A flow depends on η_Y, η_Z and t through η_Y t and η_Y/η_Z alone: "
-        "larger rates at a fixed ratio are a later time and nothing else.",
+        statement=(
+            "A flow depends on η_Y, η_Z and t only through η_Y t and η_Y/η_Z: larger "
+            "rates at a fixed ratio amount to a later time and nothing else."
+        ),
         under=(),
         needs=SCALED_J,
         judge=Equal(

@@ -144,22 +144,26 @@ CLAIMS = (
                 for width in WIDTHS[2:]
             )
         ),
-        survives={"holes": "about the first and the last record alone"},
+        survives={"holes": "it reads only the first and the last record"},
     ),
     _claim(
         id="E-Sec7-res",
         place="Section 7, residual connection",
-        statement="With the residual connection tokens are common or distinct within "
-        "their query: one that classes of different queries share gains, and one that "
-        "classes of the same query share loses more.",
+        statement=(
+            "With the residual connection tokens are common or distinct within their "
+            "query: a token shared by classes of different queries gains, and one "
+            "shared by classes of the same query loses more."
+        ),
         under=("Eq. 10",),
         system=ev.J,
         needs=RESIDUALS,
         judge=LOCAL,
-        predicate="at t = 10⁴, the second loses at least twice as much; LN(LN(c) + e) "
-        "as in the text and LN(c + e) as in the code",
+        predicate=(
+            "at t = 10⁴, the latter loses at least twice as much; LN(LN(c) + e) as "
+            "in the text and LN(c + e) as in the code"
+        ),
         source=ev.FLOW_RUN,
         settings="K = 4 classes of two queries, M = 100, η_Y = 1, η_Z = 1 and 0.2",
-        survives={"holes": "about the last record alone"},
+        survives={"holes": "it reads only the last record"},
     ),
 )

@@ -72,6 +72,7 @@ def _rarely_late(what: str, name: str) -> c.All:
 
 
 _claim = partial(c.Claim, system=DECODER, expected=c.Verdict.HOLDS)
+FEW_OUTSIDE = "few draws are outside: a factor of ten does not matter"
 _probable = partial(
     _claim,
     kind=c.Kind.PROBABILITY,
@@ -97,13 +98,16 @@ CLAIMS = (
         judge=_rarely("N_n leaves its band", "visits_outside"),
         predicate="δ = 0.05, the worst class; equal probabilities of all classes",
         mutations=c.named(mutate.add("visits", "visits_outside", 300)),
-        inert={"visits_outside": "few draws are outside: ten times as few too"},
+        inert={"visits_outside": FEW_OUTSIDE},
     ),
     _probable(
         id="E-Lem11",
         place="Lemma 11",
-        statement="h(N_n) is h(N̄) up to the share Δ/N̄, and 1/(M − 1 + e^{Mh}) is its "
-        "value at N̄ up to the share η_Y Δ/3, with probability 1 − δ and constants 1.",
+        statement=(
+            "h(N_n) is h(N̄) up to a relative error Δ/N̄, and 1/(M − 1 + e^{Mh}) is "
+            "its value at N̄ up to a relative error η_Y Δ/3, with probability 1 − δ "
+            "and constants read as 1."
+        ),
         under=("uniform", "t"),
         judge=c.All(
             (
@@ -119,33 +123,39 @@ CLAIMS = (
         ),
         inert=dict.fromkeys(
             ("heights_outside", "errors_outside"),
-            "few draws are outside: ten times as few too",
+            FEW_OUTSIDE,
         ),
     ),
     _late(
         id="E-Lem11-late",
         place="Lemma 11, Equation 62",
-        statement="From N = 2K(1 + ω₁) ln M/η_Y on, 1/(M − 1 + e^{Mh}) is its value at "
-        "N̄ up to the share Δ/N̄, with probability 1 − δ and the constant 1.",
+        statement=(
+            "From N = 2K(1 + ω₁) ln M/η_Y on, 1/(M − 1 + e^{Mh}) is its value at N̄ "
+            "up to a relative error Δ/N̄, with probability 1 − δ and the constant "
+            "read as 1."
+        ),
         judge=_rarely_late("1/(M − 1 + e^{Mh}) leaves its band", "late_errors_outside"),
         predicate="δ = 0.05, the worst class, Δ = √(N ln(1/δ)) rounded up; the hidden "
         "constant read as 1. 2K(1 + ω₁) ln M/η_Y is 128 samples",
         mutations=c.named(
             *(mutate.add(name, "late_errors_outside", 300) for name in LATE_VISITS)
         ),
-        inert={"late_errors_outside": "few draws are outside: ten times as few too"},
+        inert={"late_errors_outside": FEW_OUTSIDE},
     ),
     _late(
         id="E-Cor1-sigma",
         place="Corollary 1, Equation 71",
-        statement="For large N the factor 1 + σ between e_n − α_n and its value at N̄ "
-        "has |σ| ≤ (K/√N) √ln(1/δ), with probability 1 − δ and the constant 1.",
+        statement=(
+            "For large N the factor 1 + σ between e_n − α_n and its value at N̄ has "
+            "|σ| ≤ (K/√N) √ln(1/δ), with probability 1 − δ and the constant read as "
+            "1."
+        ),
         judge=_rarely_late("|σ| is above its bound", "sigma_outside"),
         predicate="δ = 0.05, the worst class, the hidden constant read as 1",
         mutations=c.named(
             *(mutate.add(name, "sigma_outside", 300) for name in LATE_VISITS)
         ),
-        inert={"sigma_outside": "few draws are outside: ten times as few too"},
+        inert={"sigma_outside": FEW_OUTSIDE},
     ),
     _probable(
         id="E-Lem12",
@@ -156,12 +166,12 @@ CLAIMS = (
         judge=_rarely("some |θ_n| is above its bound", "theta_outside"),
         predicate="δ = 0.05, θ_n = h(N_n)/h(N̄) − 1, the hidden constant read as 1",
         mutations=c.named(mutate.add("visits", "theta_outside", 300)),
-        inert={"theta_outside": "few draws are outside: ten times as few too"},
+        inert={"theta_outside": FEW_OUTSIDE},
     ),
     _claim(
         id="E-Cor1",
         place="Corollary 1",
-        statement="|e_n − α_n| ≤ ε takes O((K/(ε η_Y)) ln(M/ε)) samples.",
+        statement="It takes O((K/(ε η_Y)) ln(M/ε)) samples until |e_n − α_n| ≤ ε.",
         kind=c.Kind.ASYMPTOTIC,
         under=("Eq. 26", "Y(0)", "M", "uniform"),
         needs=COURSES,

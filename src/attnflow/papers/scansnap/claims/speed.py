@@ -131,10 +131,12 @@ CLAIMS = (
         statement="For t ≤ K ln M/η_Y, e^{Mh} ≤ min(M − 1, (M − 1) M h), h = O(η_Y "
         "t/(MK)) and γ = O(η_Y t/K).",
         judge=SCAN,
-        predicate="from a first visit on, which by Remark 3 has η_Y ≫ M^−0.99; before, "
-        "at M h < 1/M, the inequality is false (note E-N8b)",
-        source=f"{FLOW_RUN}; that Remark 3 excludes the start was read with results "
-        "in view",
+        predicate=(
+            "from the first visit on, for which Remark 3 has η_Y ≫ M^−0.99; before "
+            "that, at M h < 1/M, the inequality is false (note E-N8b)"
+        ),
+        source=f"{FLOW_RUN}; that Remark 3 excludes the start was noticed with "
+        "results in view",
     ),
     _claim(
         id="E-Lem9-i2",
@@ -151,14 +153,16 @@ CLAIMS = (
         statement="γ = O(η_Y t/K) up to K ln M/η_Y, and γ = O(K ln(η_Y t/K)/(η_Y t)) "
         "from 2(1 + δ') K ln M/η_Y on.",
         judge=c.All((EARLY, PRINTED), also={"printed ratio by M": _printed_ratios}),
-        predicate="one constant for all M: the printed ratio at t₀ grows as ln M/ln ln "
-        "M, which a ladder of powers tells from a constant only in the long run",
+        predicate=(
+            "one constant for all M: the printed ratio at t₀ grows as ln M/ln ln M, "
+            "which a ladder of powers can tell from a constant only at very large M"
+        ),
         expected=c.Verdict.INCONCLUSIVE,
-        source=f"{FLOW_RUN}; note E-N17a has the ratios at t₀ itself",
+        source=f"{FLOW_RUN}; the ratios at t₀ itself are in note E-N17a",
         correction=c.Correction(
             c.CorrectionKind.CONSTANT,
             "The late form is K ln(M η_Y t/K)/(η_Y t), as in Lemma 9: with it the "
-            "constant 2 serves every M.",
+            "constant 2 is enough for every M.",
             c.All((EARLY, LATE)),
         ),
         witness=c.Witness(

@@ -149,8 +149,10 @@ CLAIMS = (
     _claim(
         id="E-R-Thm2a-alike",
         place="Theorem 2(a), for training",
-        statement="With alike classes Theorem 2(a) does carry over to training: every "
-        "distinct token's score grows at every time.",
+        statement=(
+            "With identical classes Theorem 2(a) does carry over to training: every "
+            "distinct token's score grows at every time."
+        ),
         under=(*ev.ASSUMPTION_2, "alike"),
         needs={n: run for n, run in tm.EVERY.items() if n.startswith("J")},
         judge=AtLeast(
@@ -163,7 +165,7 @@ CLAIMS = (
         predicate="at all records to η_Y t/K = 10⁸",
         source=ev.FLOW_RUN,
         settings=f"{tm.MET_SIZES}; and {tm.UNMET_SIZES}, where it is not",
-        survives={"cut": "velocities of every record"},
+        survives={"cut": "it judges velocities at every record"},
     ),
     _claim(
         id="E-R-Thm2b",

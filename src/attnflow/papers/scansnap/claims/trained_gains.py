@@ -127,14 +127,16 @@ CLAIMS = (
         expected=c.Verdict.HOLDS,
         settings=tm.MET_SIZES,
         mutations={"runs in reverse order": st.reordered},
-        survives={"holes": "about the last record alone"},
+        survives={"holes": "it reads only the last record"},
     ),
     _claim(
         id="E-R-5",
         place="Theorem 3",
-        statement="With one query, alike classes and one common token a class's "
-        "distinct scores sum to −z_CT/K, so that χ ≤ e^{2|z_CT|/K}: distinct tokens "
-        "are scanned K times more weakly than the common one is suppressed.",
+        statement=(
+            "With one query, identical classes and one common token, a class's "
+            "distinct scores sum to −z_CT/K, so that χ ≤ e^{2|z_CT|/K}: distinct "
+            "tokens gain K times less than the common one loses."
+        ),
         kind=c.Kind.UNIVERSAL,
         under=("queries", "alike", "common"),
         system=f"{ev.J}; and {ev.Q}",
@@ -148,6 +150,6 @@ CLAIMS = (
         predicate="1e-8 is the drift of the flow",
         expected=c.Verdict.HOLDS,
         settings=f"{ev.FIGURE_3}, t = 10⁵",
-        survives={"holes": "about the last record alone"},
+        survives={"holes": "it reads only the last record"},
     ),
 )

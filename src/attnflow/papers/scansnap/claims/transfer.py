@@ -102,13 +102,13 @@ CLAIMS = (
         system=f"{ev.Q}, against C",
         needs=THIN_Q,
         judge=_approximated(printed=True),
-        predicate="at t = 10⁴ K/η_Y; the 5% is ours, of an approximation",
+        predicate="at t = 10⁴ K/η_Y; the 5%, for what is an approximation, is ours",
         settings="f² = 0.023 of the common token; K = 2 and 10, M = 1000, and K = 10, "
         "M = 10⁶; η_Y/η_Z = 1",
         mends=c.named(mutate.scale("K = 2, M = 1000", "score", 1.65)),
         correction=c.Correction(
             c.CorrectionKind.CONSTANT,
-            "C₀ = ρ₀⁴/(K − 1), as many terms as there are other classes.",
+            "C₀ = ρ₀⁴/(K − 1), with one term for each other class.",
             _approximated(printed=False),
         ),
         witness=c.Witness("witnesses/quasi_static.py", {"z": ("z", "K = 2, M = 1000")}),
@@ -148,15 +148,17 @@ CLAIMS = (
     _claim(
         id="E-R-6b",
         place="Section 6, insight (b), for training",
-        statement="Larger η_Y and η_Z at the ratio 1 give sparser attention in "
-        "training at the same time.",
+        statement=(
+            "In training, larger η_Y and η_Z at the ratio 1 give sparser attention "
+            "at the same time."
+        ),
         under=("Eq. 13",),
         system=ev.J,
         needs=scaled("J"),
         judge=c.All(
             (c.Falling("H(DT)", st.entropy),), also={"H(DT)": st.by_run(st.entropy)}
         ),
-        predicate="with every step of the rates; by E-R-4 larger rates amount to a "
+        predicate="at each increase of the rates; by E-R-4 larger rates amount to a "
         "later time, and H passes a minimum",
         settings=FIXED,
         origin="ours",
@@ -186,7 +188,7 @@ CLAIMS = (
                 "growth in Figure 3's setting": st.by_run(_top, "Figure 3, *"),
             },
         ),
-        predicate="with every step of η_Y; growth is ln χ/2",
+        predicate="at each increase of η_Y; growth is ln χ/2",
         settings=f"{RAISED}, and {ev.FIGURE_3}",
         origin="ours",
         mends={

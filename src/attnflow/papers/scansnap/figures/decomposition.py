@@ -99,13 +99,14 @@ DECOMPOSITION_FIGURE = Exhibit(
     kind="figure",
     title="Why η_Z matters in Figure 6: momentum, finite length, initial tables",
     caption=(
-        "System J, Syn-Medium with one query, η_Y = η_Z; mean over five seeds and one "
-        "standard deviation. Left: plain descent for 1000 steps. Right: heavy ball for "
-        "100, which is the same flow time. The flow depends on η_Z only through "
-        "time, and under plain descent on long sequences from zero tables (black) it "
-        "hardly matters. Under heavy ball entropy falls with η_Z: its memory of ten "
-        "steps is as long as the decoder takes to fit, and inertia carries attention "
-        "on. Finite length and uniform initial tables lower entropy too, at every η_Z."
+        "Entropy on distinct tokens against η_Z in system J: Syn-Medium with one "
+        "query, η_Y = η_Z; mean over five seeds and one standard deviation. Left: "
+        "plain descent for 1000 steps. Right: heavy ball for 100, which is the same "
+        "flow time. The flow depends on η_Z only through time, and under plain "
+        "descent on long sequences from zero tables (black) it hardly matters. Under "
+        "heavy ball entropy falls with η_Z: its memory of ten steps is as long as "
+        "the decoder takes to fit, and inertia carries attention on. Finite length "
+        "and uniform initial tables lower entropy too, at every η_Z."
     ),
     needs={"parts": DECOMPOSITION},
     shows=SHOWN,
@@ -118,12 +119,15 @@ DECOMPOSITION_FIGURE = Exhibit(
         "heavy ball is below plain descent at every η_Z": lambda t: (
             mean(t, HEAVY) < mean(t, PLAIN)
         ),
-        "batches of finite length lower it further": lambda t: (
+        "sequences of finite length lower the entropy further": lambda t: (
             mean(t, HEAVY, BATCHES) < mean(t, HEAVY)
         ),
-        "a uniform start lowers it further": lambda t: (
+        "uniform initial tables lower the entropy further": lambda t: (
             mean(t, HEAVY, UNIFORM) < mean(t, HEAVY)
         ),
     },
-    silent=(SYN_MEDIUM_SILENT[0], "Ours, with random numbers of our own."),
+    silent=(
+        SYN_MEDIUM_SILENT[0],
+        ("This figure is ours, with random numbers of our own."),
+    ),
 )

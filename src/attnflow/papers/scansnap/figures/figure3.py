@@ -91,12 +91,14 @@ FIGURE3 = Exhibit(
     kind="figure",
     title="Figure 3: growth of the dominant token, by η_Y, in C, Q and J",
     caption=(
-        "K = 10, M = 1000, η_Z = 0.5; dots mark t0 = 2(1 + ω1)K ln M/η_Y. Left, system "
-        "C: the bound exp(2B) of the scalar model. Middle, system Q: the growth factor "
-        "χ under the quasi-static decoder, with time in samples. Right, system J: the "
-        "same where both tables follow the true gradient. Claimed: a smaller η_Y snaps "
-        "later and grows more. C and Q show that. In J, what training does, growth is "
-        "tiny, goes on past t0, and the order of the curves is reversed. Scales differ."
+        "Growth of the dominant token over time, for several η_Y; K = 10, M = 1000, "
+        "η_Z = 0.5, and dots mark t0 = 2(1 + ω1)K ln M/η_Y. Left, system C: the "
+        "bound exp(2B) of the scalar model. Middle, system Q: the growth factor χ "
+        "under the quasi-static decoder, with time in samples. Right, system J: the "
+        "same when both tables follow the true gradient. Claimed: with a smaller η_Y "
+        "attention snaps later and grows more. C and Q show that. In J, which is "
+        "actual training, growth is tiny and continues past t0, and the order of the "
+        "curves is reversed. Scales differ."
     ),
     needs={
         name: request(rate)
@@ -110,8 +112,8 @@ FIGURE3 = Exhibit(
             "the smaller η_Y is, the larger the growth ends (in C and in Q)": (
                 lambda t: [end(t, system).diff("η_Y") < 0 for system in "CQ"]
             ),
-            "the smaller η_Y is, the later the transition: half of the exponent is "
-            "there later (in C and in Q)": (
+            "the smaller η_Y is, the later the transition: half of the final "
+            "exponent is reached later (in C and in Q)": (
                 lambda t: [half_times(t, system).diff("η_Y") < 0 for system in "CQ"]
             ),
         }
@@ -120,10 +122,10 @@ FIGURE3 = Exhibit(
         "in J, which training follows, the order is reversed": lambda t: (
             np.diff(end(t, "J"), prepend=0.0) > 0
         ),
-        "in C and Q more than five eighths of the exponent are there at t0": (
+        "in C and Q more than five eighths of the final exponent are reached by t0": (
             lambda t: [_share(t, system) > SNAPPED for system in "CQ"]
         ),
-        "in J less than that is there at t0, the less the larger η_Y": lambda t: (
+        "in J less than that is reached by t0, and the less the larger η_Y": lambda t: (
             np.diff(_share(t, "J"), prepend=SNAPPED) < 0
         ),
         "the bound of C exceeds the growth in Q by more than a factor of 10 in the "

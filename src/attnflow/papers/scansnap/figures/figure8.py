@@ -112,11 +112,11 @@ FIGURE8 = Exhibit(
     kind="figure",
     title="Figure 8: the decoder's h* by steps and h by flow",
     caption=(
-        "The decoder alone with decorrelated features, which systems Q and C are built "
-        "on (no attention is trained, so that this is neither of them, nor J). Left: "
-        "h* after each visit to a class (steps) and the closed form h of the flow "
-        "(smooth), times M. Middle and right: their distance in units of η_Y/M. Lemma "
-        "7 bounds it by 2; the largest is 1/(2e) for small η_Y."
+        "h* and h of the decoder alone, with decorrelated features, on which systems "
+        "Q and C are built (no attention is trained, so that this is neither of "
+        "them, nor J). Left: h* after each visit to a class (steps) and the closed "
+        "form h of the flow (smooth), times M. Middle and right: their distance in "
+        "units of η_Y/M. Lemma 7 bounds it by 2; the largest is 1/(2e) for small η_Y."
     ),
     needs={"heights": Request("figure8", seeds=1)},
     shows=Panels((HEIGHTS, *map(_gaps, Heights().vocabularies)), size=(14.0, 4.2)),
@@ -127,7 +127,8 @@ FIGURE8 = Exhibit(
             "the distance of h* and h is bounded: between 0 and 2η_Y/M": lambda t: (
                 (gap(t.runs) > -1e-10) & (gap(t.runs) <= 2)
             ),
-            "it goes to zero: less than a tenth of the largest is left": lambda t: (
+            "the distance tends to zero: less than a tenth of the largest is "
+            "left": lambda t: (
                 (gap(t.runs).isel(visit=-1) < 0.1 * largest(t)) & (largest(t) > 0)
             ),
         }

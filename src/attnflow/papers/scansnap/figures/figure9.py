@@ -85,11 +85,12 @@ FIGURE9 = Exhibit(
     kind="figure",
     title="Figure 9: B(t) at a fixed ratio of learning rates",
     caption=(
-        "System C, the scalar model, K = 10, M = 1000, η_Y = η_Z. Left: B(t0) is the "
-        "same for all rates, and larger rates are ahead later. Right: over η_Y t/K all "
-        "are one curve, each ending (dot) where its time ends, so that a larger rate "
-        "at a fixed ratio amounts to a later time. Dashed: ¼ ln(1 + 4Γ/C0), "
-        "the printed closed form with the constant that makes it begin at zero."
+        "B(t) in system C, the scalar model, at K = 10, M = 1000, η_Y = η_Z. Left: "
+        "B(t0) is the same for all rates, and larger rates are ahead later. Right: "
+        "over η_Y t/K all are one curve, each ending (dot) where its time ends, so "
+        "that a larger rate at a fixed ratio amounts to a later time. Dashed: ¼ ln(1 "
+        "+ 4Γ/C0), the printed closed form with the constant that makes it begin at "
+        "zero."
     ),
     needs={
         name: Request("figure9", {"score_rate": rate, "value_rate": rate}, 1)
@@ -123,7 +124,8 @@ FIGURE9 = Exhibit(
         "past t0 B grows by less than a quarter": lambda t: (
             (at_end(t) < 1.25 * at_snap(t)) & (at_end(t) > at_snap(t))
         ),
-        "the closed form with its constant is met to 1e-7": lambda t: error(t) < 1e-7,
+        "B agrees with the closed form, with the corrected constant, to "
+        "1e-7": lambda t: error(t) < 1e-7,
     },
     silent=(
         "C0 and the rates are not stated. C0 = ρ0⁴/K of one common token of weight 1 "

@@ -119,10 +119,11 @@ _AT_HIGH = (
 SLOWER_RATIO = f"the smaller η_Y/η_Z is, the {_AT_HIGH}"
 SLOWER_RATE = f"the larger η_Z is, the {_AT_HIGH}"
 _CAPTION = (
-    "System J: the runs of Figure 6, one panel for each number of queries. Recall is "
-    "the share of a class's distinct tokens whose entry in the softmax of their "
-    "query's scores, over all M tokens, is above a threshold in units of 1/M; mean "
-    "over classes and 10 seeds. "
+    "Recall of distinct tokens against a threshold on attention, in the runs of "
+    "Figure 6 (system J), one panel for each number of queries. Recall is the share "
+    "of a class's distinct tokens whose entry in the softmax of their query's "
+    "scores, over all M tokens, is above a threshold in units of 1/M; mean over "
+    "classes and 10 seeds. "
 )
 _figure = partial(
     Exhibit,
@@ -141,8 +142,8 @@ FIGURE11 = _figure(
     title="Figure 11: recall against threshold, by η_Y/η_Z",
     caption=_CAPTION
     + (
-        "η_Z = 1. A smaller ratio descends more slowly from ratio 2 on; as in Figure "
-        "6, ratio 1 is beyond a turning point with many queries."
+        "η_Z = 1. From ratio 2 on, recall falls more slowly for smaller ratios; as "
+        "in Figure 6, ratio 1 is an exception with many queries."
     ),
     shows=_shows(RATIO),
     stated={
@@ -164,9 +165,8 @@ FIGURE11 = _figure(
         "with one query recall at 1.5/M and 3/M too is larger at ratio 1 than at 10": (
             lambda t: _ends(t, RATIO, 1) > 0
         ),
-        "with ten queries ratio 1 is not: ratio 2 is slower, as in Figure 6": (
-            lambda t: _is_larger(high(t, RATIO)[10], RATIO, 2.0, 1.0)
-        ),
+        "with ten queries ratio 1 is not the slowest: ratio 2 is slower, as in "
+        "Figure 6": (lambda t: _is_larger(high(t, RATIO)[10], RATIO, 2.0, 1.0)),
     },
     differs={
         SLOWER_RATIO: "with ten queries recall falls more slowly at ratio 2 than at 1, "
@@ -176,7 +176,7 @@ FIGURE11 = _figure(
 FIGURE12 = _figure(
     id="figure12",
     title="Figure 12: recall against threshold, by η_Z",
-    caption=_CAPTION + "η_Y/η_Z = 2. A larger η_Z descends more slowly.",
+    caption=_CAPTION + "η_Y/η_Z = 2. Recall falls more slowly for larger η_Z.",
     shows=_shows(RATE),
     stated={
         "Caption of Figure 12": {

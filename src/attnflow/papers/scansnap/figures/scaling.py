@@ -140,12 +140,13 @@ SCALING = Exhibit(
     kind="figure",
     title="From a thousand tokens to a billion: when attention snaps",
     caption=(
-        "System J in Figure 3's geometry (K = 10, one common token), η_Y = 10 η_Z, "
-        "gradient flow to t = 1e6. Left: how fast the dominant token's score moves, "
-        "over its largest speed. Middle: when that is, beside the closed form for the "
-        "peak of γ and the paper's t0' and t0 (dashed): it grows as K ln M/η_Y. Right: "
-        "wall time of the flow. Tokens that are equivalent in the data and at "
-        "initialisation share a row, so that no array grows with M."
+        "When attention snaps, against the size M of the vocabulary: system J in "
+        "Figure 3's geometry (K = 10, one common token), η_Y = 10 η_Z, gradient flow "
+        "to t = 1e6. Left: speed of the dominant token's score, divided by its "
+        "largest speed. Middle: the time of the largest speed, with the closed form "
+        "for the peak of γ and the paper's t0' and t0 (dashed): it grows as K ln "
+        "M/η_Y. Right: wall time of the flow. Tokens that are equivalent in the data "
+        "and at initialisation share a row, so that no array grows with M."
     ),
     needs={
         name: joint(1.0, vocabulary=int(M), score_rate=0.1, until=1e6)
@@ -157,17 +158,18 @@ SCALING = Exhibit(
         "the larger M, the later attention snaps": lambda t: (
             t[TIMES][FASTEST].diff("M") > 0
         ),
-        "per unit of ln M it is later by K/η_Y, to 10%": lambda t: (
+        "attention snaps later by K/η_Y per unit of ln M, to 10%": lambda t: (
             abs(per_unit(t) - 1) < 0.1
         ),
         "attention snaps near γ's peak: within 15%": lambda t: (
             abs(t[TIMES][FASTEST] / t[TIMES][PEAK] - 1) < 0.15
         ),
-        "the three largest vocabularies cost less than ten times what the three "
-        "smallest do, by their medians": _is_cheap,
-        "kinds of tokens are as many for every M, and sums are conserved to 1e-6": (
+        "the three largest vocabularies take less than ten times as long as the "
+        "three smallest, by their medians": _is_cheap,
+        "the number of kinds of tokens does not depend on M, and sums are conserved "
+        "to 1e-6": (
             lambda t: (_kinds(t.runs) == _kinds(t.runs)[0]) & (_drifts(t.runs) < 1e-6)
         ),
     },
-    silent=("Ours. Vocabularies, rates and time are our choice.",),
+    silent=("This figure is ours; vocabularies, rates and time are our choice.",),
 )

@@ -63,9 +63,10 @@ REPLAYED: Predicates = {
 }
 PLACE = "Caption of Figure 4; Section 8"
 _CAPTION = (
+    "Attention of each class after some iterations (columns): common tokens are "
+    "orange, the class's own tokens blue, and attention at the start is outlined. "
     "System J: both tables by heavy ball (0.9) on batches of 128 sequences of 128 "
-    "tokens, Syn-Small, zero initial tables. Columns are iterations; common tokens "
-    "orange, the class's own blue, attention at the start outlined. "
+    "tokens of Syn-Small, from zero tables. "
 )
 _figure = partial(
     Exhibit, kind="figure", silent=(*requests.SYN_SMALL_SILENT, requests.STREAM_SILENT)
@@ -141,7 +142,7 @@ FIGURE4_RIGHT = _figure(
         "common tokens keep more of their attention": lambda t: (
             _mass(t, "right", -1) > _mass(t, "left", -1)
         ),
-        "it does become sparser than at the start": lambda t: (
+        "attention does become sparser than at the start": lambda t: (
             _entropy(t, "right", -1) < _entropy(t, "right", 0) - 0.02
         ),
     },
@@ -185,12 +186,12 @@ FIGURE5 = Exhibit(
     kind="figure",
     title="Figure 5: attention on Syn-Small under Adam",
     caption=(
-        "System J: both tables by Adam with one learning rate for both, Syn-Small, "
-        "zero initial tables; attention of class 1, seed 0 of three; outlined: that at "
-        "the start. Which distinct tokens (blue) are favoured depends on the learning "
-        "rate, as the paper says: the larger it is, the more frequent ones. Entropy on "
-        "distinct tokens ends above its initial value: Adam flattens attention among "
-        "them."
+        "Attention of class 1 on Syn-Small under Adam, for several learning rates; "
+        "outlined: attention at the start. System J: both tables with one learning "
+        "rate, from zero tables; seed 0 of three. Which distinct tokens (blue) are "
+        "favoured depends on the learning rate, as the paper says: the larger it is, "
+        "the more frequent ones. Entropy on distinct tokens ends above its initial "
+        "value: Adam flattens attention among them."
     ),
     needs={name: requests.adam(rate) for name, rate in RATES.items()},
     shows=attention.stems(
@@ -201,21 +202,19 @@ FIGURE5 = Exhibit(
     stated={
         "Caption of Figure 5; Section 8": {
             "with different learning rates attention goes to different distinct "
-            "tokens: the favourite is another one at each rate, in every seed": (
-                lambda t: favourites(t) != np.roll(favourites(t), 1, axis=0)
-            )
+            "tokens: the favourite token is a different one at each rate, in every "
+            "seed": (lambda t: favourites(t) != np.roll(favourites(t), 1, axis=0))
         }
     },
     checks={
-        "the larger the learning rate, the more frequent the favourite": lambda t: (
-            np.diff(favourites(t), axis=0) > 0
-        ),
+        "the larger the learning rate, the more frequent the favourite "
+        "token": lambda t: np.diff(favourites(t), axis=0) > 0,
         "Adam does not make attention sparse: entropy on distinct tokens ends above "
         "that of the start": lambda t: entropies(t, -1) > entropies(t, 0),
     },
     silent=(
         *requests.SYN_SMALL_SILENT,
-        "Adam's memories and seeds are not stated: 0.9, 0.999, ε = 1e-8; seeds 0, 1, 2 "
-        "of our own random numbers.",
+        "Adam's β1, β2, ε and the seeds are not stated: 0.9, 0.999, ε = 1e-8; seeds "
+        "0, 1, 2 of our own random numbers.",
     ),
 )

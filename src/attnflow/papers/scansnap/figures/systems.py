@@ -77,13 +77,15 @@ SYSTEMS_FIGURE = Exhibit(
     kind="figure",
     title="J, Q and C on one axis: how far the common token's score falls",
     caption=(
-        "System J is the true gradient of both tables, system Q attention under the "
-        "quasi-static decoder, system C the scalar model with C0 = ρ0⁴/K; gradient "
-        "flow on long sequences from zero, K = 10 classes with one common token. From "
-        "t0 on C is a fair model of Q. Both differ from J from the start, and not only "
-        "from t0 on: what couples classes in J is how much the decoder confuses them, "
-        "1/M each at the start, and in Q the inverse of the features' Gram matrix. A "
-        "larger η_Y/η_Z (middle) or a smaller vocabulary (right) brings J nearer."
+        "How far the common token's score falls in three systems. System J is the "
+        "true gradient of both tables, system Q attention under the quasi-static "
+        "decoder, system C the scalar model with C0 = ρ0⁴/K; gradient flow on long "
+        "sequences from zero tables, K = 10 classes with one common token. From t0 "
+        "on C is a fair model of Q. Both differ from J from the start, and not only "
+        "from t0 on: what couples classes in J is how much the decoder confuses "
+        "them, 1/M each at the start, and in Q the inverse of the features' Gram "
+        "matrix. A larger η_Y/η_Z (middle) or a smaller vocabulary (right) brings J "
+        "nearer."
     ),
     needs={
         f"{letter}, {run}": request(rate, **others)
@@ -96,10 +98,10 @@ SYSTEMS_FIGURE = Exhibit(
         "in Figure 3's setting C is within 15% of Q from t0 on": lambda t: [
             np.abs(_over_q(t[name], "C")[1:] - 1) < 0.15 for name in (EQUAL, RATIO)
         ],
-        "there it begins 2 to 4 times as fast as Q": lambda t: [
+        "there C starts 2 to 4 times as fast as Q": lambda t: [
             2 < _over_q(t[name], "C")[0] < 4 for name in (EQUAL, RATIO)
         ],
-        "there J is below a fiftieth of Q early, and below a tenth still at t0": (
+        "there J is below a fiftieth of Q early, and still below a tenth at t0": (
             lambda t: [
                 _over_q(t[name], "J")[:2] < (0.02, 0.1) for name in (EQUAL, RATIO)
             ]
@@ -112,6 +114,7 @@ SYSTEMS_FIGURE = Exhibit(
         ),
     },
     silent=(
-        "Ours. The paper does not say which of its statements are about which system.",
+        "This figure is ours. The paper does not say which of its statements are "
+        "about which system.",
     ),
 )

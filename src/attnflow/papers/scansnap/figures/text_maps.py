@@ -151,16 +151,16 @@ FIGURE7 = Exhibit(
     kind="figure",
     title="Figure 7: attention on WikiText-2 along training",
     caption=(
-        "WikiText-2, PyTorch's encoder with the rates, dropout and steps of the "
-        "authors' notebook: the first layer of one, and of three, on a training window "
-        "at steps 0, 500, 1000 and 1500 of one seed; and below, the theory's own "
-        "parametrisation at rate 2 on a test window, for 4800 steps. Right, median and "
-        "range over seeds: entropy and attention to the 20 most frequent words, in the "
-        "mean over 40 test windows; and how far maps moved from one record to the "
-        "next, as total variation. Claimed: attention becomes sparse, and then freezes "
-        "though the rate is constant. It does become sparse; the encoder's maps keep "
-        "moving; in the theory's own parametrisation maps slow down, and frequent "
-        "words gain attention."
+        "Attention maps on WikiText-2 over training: PyTorch's encoder with the "
+        "rates, dropout and steps of the authors' notebook, the first of one layer "
+        "and of three, on a training window at steps 0, 500, 1000 and 1500 of one "
+        "seed; and below, the theory's own parametrisation at rate 2 on a test "
+        "window, for 4800 steps. Right, median and range over seeds: entropy, and "
+        "attention to the 20 most frequent words, averaged over 40 test windows; and "
+        "how far maps move from one record to the next, in total variation. Claimed: "
+        "attention becomes sparse, and then freezes though the rate is constant. It "
+        "does become sparse; the encoder's maps keep moving; in the theory's own "
+        "parametrisation maps slow down, and frequent words gain attention."
     ),
     needs=NEEDS,
     shows=Panels(

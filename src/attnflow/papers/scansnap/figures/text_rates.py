@@ -102,12 +102,12 @@ FIGURE10 = Exhibit(
     kind="figure",
     title="Figure 10: entropy of attention by learning rate",
     caption=(
-        "WikiText-2, SGD with the gradient norm clipped to 0.5, 1200 steps of 20 "
-        "windows of 35 words. Left, entropy of the first layer's attention over test "
-        "windows, positions 11 to 35; right, the test loss, where a uniform guess "
-        "among the 1000 words has 6.9. Mean and deviation over five seeds (three "
-        "layers: one), and each seed as a dot. Claimed: entropy falls as the rate "
-        "grows."
+        "Entropy of attention and test loss against the learning rate on WikiText-2: "
+        "SGD with the gradient norm clipped to 0.5, 1200 steps of 20 windows of 35 "
+        "words. Left, entropy of the first layer's attention over test windows, "
+        "positions 11 to 35; right, the test loss (a uniform guess among the 1000 "
+        "words has 6.9). Mean and deviation over five seeds (three layers: one), and "
+        "each seed as a dot. Claimed: entropy falls as the rate grows."
     ),
     needs=text_runs.by_rate(*KINDS),
     shows=Panels(

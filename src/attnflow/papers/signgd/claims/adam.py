@@ -130,9 +130,11 @@ CLAIMS = (
                 ),
             )
         ),
-        predicate="of the pairs that are outvoted at t = 100, those with the query "
-        "signal's sign at t = 2000 (0.003 and 1 on seeds 0–2). SignGD's were not "
-        "judged before",
+        predicate=(
+            "of the pairs that are outvoted at t = 100, those with the query "
+            "signal's sign at t = 2000 (0.003 and 1 on seeds 0–2). An earlier "
+            "version did not judge SignGD"
+        ),
         survives=FEW_RECORDS,
     ),
     _claim(
@@ -144,8 +146,10 @@ CLAIMS = (
         judge=_least(_WITHOUT, _turned, 0.5),
         predicate="β1 = 0, β2 = 0.999",
         expected=c.Verdict.FAILS,
-        source="our runs, seeds 200–202 (0.007 to 0.014 turn on seeds 0–2). The "
-        "causes, once its correction, are C-B7-small and C-R-epsilon",
+        source=(
+            "our runs, seeds 200–202 (0.007 to 0.014 turn on seeds 0–2). The causes, "
+            "formerly its correction, are C-B7-small and C-R-epsilon"
+        ),
         correction=c.Correction(
             c.CorrectionKind.OPPOSITE,
             "Without momentum they do not turn either: at most 5% of them do.",
@@ -166,8 +170,10 @@ CLAIMS = (
         judge=_most(_SMALL, _excess, 0.0, **_PAIR),
         predicate="β1 = 0, ε = 1e-15",
         expected=c.Verdict.FAILS,
-        source="our runs, seeds 200–202. Added with results in view: the fractions "
-        "were part of C-Adam-2's correction",
+        source=(
+            "our runs, seeds 200–202. Added with results in view: the fractions had "
+            "been part of C-Adam-2's correction"
+        ),
         correction=c.Correction(
             c.CorrectionKind.TYPO,
             "Only small values of β2 allow it: more of them turn at β2 = 0.9 than at "
@@ -181,9 +187,12 @@ CLAIMS = (
         id="C-R-epsilon",
         origin="ours",
         place="Appendix B.7, training dynamics",
-        statement="From β2 = 0.99 on the memory of squared gradients suffices to stop "
-        "the minority's queries; at β2 = 0.9 it is ε: with ε = 1e-15, which gradients "
-        "pass at about t = 700, most do not turn, and with ε = 0 nearly all do.",
+        statement=(
+            "From β2 = 0.99 on, the memory of squared gradients is enough to keep "
+            "the minority's queries from turning; at β2 = 0.9 the cause is ε: with ε "
+            "= 1e-15, below which gradients fall at about t = 700, most do not turn, "
+            "and with ε = 0 nearly all do."
+        ),
         needs={**SWAMPED, **RATES},
         judge=c.All(
             (
@@ -212,10 +221,10 @@ CLAIMS = (
         expected=c.Verdict.FAILS,
         correction=c.Correction(
             c.CorrectionKind.OPPOSITE,
-            "It falls exponentially: at β2 = 0.95 and 0.99 an exponential leaves less "
-            "than a tenth of what a power law leaves from t = 1500 on. At β2 = 0.999 "
-            "two thousand steps are twice the memory: the rate still falls, from "
-            "above, towards −log(β2)/2, and looks like a power law on the way.",
+            "It falls exponentially: at β2 = 0.95 and 0.99 an exponential leaves "
+            "less than a tenth of what a power law leaves from t = 1500 on. At β2 = "
+            "0.999 two thousand steps are only twice the memory: the rate is still "
+            "falling towards −log(β2)/2, and looks like a power law on the way.",
             c.All(
                 (
                     c.AtLeast(
@@ -287,7 +296,7 @@ CLAIMS = (
         ),
         inert={
             "key_neuron": "it only counts aligned pairs, for printing",
-            "query_neuron": "none of the generated changes makes queries turn late",
+            "query_neuron": "no generated change makes queries turn late",
         },
         survives=FEW_RECORDS,
     ),

@@ -66,9 +66,11 @@ CLAIMS = (
         predicate="rates fitted from t = 1500 to 2000, predicted from the same seed's "
         "SignGD run",
         expected=c.Verdict.HOLDS,
-        source="our runs, seeds 200–202; tests/papers/signgd/test_claims_parts.py has "
-        "the law on a scalar model",
+        source=(
+            "our runs, seeds 200–202; tests/papers/signgd/test_claims_parts.py tests "
+            "the law on a scalar model"
+        ),
         settings=f"{ev.ROW_A}; ε = 0, or far below the gradients of the values",
-        survives={"holes": "the hole ends before t = 1500"},
+        survives={"holes": "the unknown records end before t = 1500"},
     ),
 )

@@ -129,7 +129,7 @@ CLAIMS = (
         expected=c.Verdict.HOLDS,
         source="our runs, seeds 200–219",
         settings=ev.LATTICE,
-        survives={"holes": "the hole ends before signs agree"},
+        survives={"holes": "the unknown records end before signs agree"},
     ),
     _claim(
         id="C-L4.8-2",
@@ -153,8 +153,8 @@ CLAIMS = (
         correction=c.Correction(
             c.CorrectionKind.CONDITION,
             "Margins are 12 √(log(4√(2/π) σ_p s)/m_k) then, so that the loss is of "
-            "order 1 where m_k is far above log(σ_p s): a power of log d that is large "
-            "enough, and not m_k = 100 at d = 2000.",
+            "order 1 where m_k is far above log(σ_p s): a sufficiently large power "
+            "of log d, and not m_k = 100 at d = 2000.",
             c.All(
                 (
                     _by_width(
@@ -195,8 +195,11 @@ CLAIMS = (
         predicate="C3 = 4; along m_k at n = 3: n is not tied to m_k, whereas Condition "
         "3.1 has n = Ω(m_k⁴)",
         expected=c.Verdict.HOLDS,
-        source="our runs, seed 200. When all signs agree was judged before, at m_k = "
-        "20 … 2000, where it is inconclusive; now all times up to T4, at larger m_k",
+        source=(
+            "our runs, seed 200. An earlier version judged the time at which all "
+            "signs agree, at m_k = 20 … 2000, where the result is inconclusive; now "
+            "all times up to T4, at larger m_k"
+        ),
         settings="disjoint supports of s = 10⁶, n = 3, m_v = 20, σ_p √s = 2, m_k = "
         "600 … 60,000, learning rate growing to 2% of the elapsed time. By the margins "
         "of C-L4.8-2 it is o(1) in m_k/log²(σ_p s), and still 0.4 at m_k = 2000",
@@ -206,17 +209,21 @@ CLAIMS = (
         id="C-R-order",
         origin="ours",
         place="Lemmas 4.6 to 4.8, in what order and when",
-        statement="On disjoint supports with the printed order of times, minority keys "
-        "turn, minority queries turn and all signs agree at times as 1 : 2 : 4, but "
-        "for two-cycles.",
+        statement=(
+            "On disjoint supports with the printed order of times, minority keys "
+            "turn, minority queries turn and all signs agree at times in the ratio 1 "
+            ": 2 : 4, except for two-cycles."
+        ),
         under=DISJOINT_SUPPORTS,
         kind=c.Kind.OBSERVATION,
         needs=ev.IDEAL,
         judge=_judge_order,
-        predicate="ratios of times are within 5% of these in 90% of the seeds without "
-        "a pair in a two-cycle; the other seeds are counted (ratios of 1.99 and 4.01 "
-        "on seeds 0–4). Linear growth explains it: keys fall from T4⁻ on at the rate "
-        "at which they rose, queries from 2 T4⁻ on",
+        predicate=(
+            "ratios of times are within 5% of these in 90% of the seeds without a "
+            "pair in a two-cycle; the other seeds are counted (ratios of 1.99 and "
+            "4.01 on seeds 0–4). Linear growth explains this: keys fall from T4⁻ on, "
+            "and queries from 2 T4⁻ on, at the rate at which they rose"
+        ),
         expected=c.Verdict.HOLDS,
         source="our runs, seeds 200–219",
         settings=ev.LATTICE,

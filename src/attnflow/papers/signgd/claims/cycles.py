@@ -56,9 +56,11 @@ CLAIMS = (
         id="C-R-cycles",
         origin="ours",
         place="Lemma 4.2, for all pairs",
-        statement="At a fixed learning rate a pair whose key and query noise cross "
-        "zero in the same step swings for ever between two states of unlike signs; the "
-        "share of such pairs falls with the rate.",
+        statement=(
+            "At a fixed learning rate a pair whose key and query noise cross zero in "
+            "the same step oscillates for ever between two states of opposite signs; "
+            "the share of such pairs falls with the rate."
+        ),
         under=(*DISJOINT_SUPPORTS, "constant η"),
         kind=c.Kind.OBSERVATION,
         system=ev.DISJOINT,
@@ -94,6 +96,6 @@ CLAIMS = (
         source="our runs, seeds 200–209",
         settings="disjoint supports of 10⁶ coordinates, n = 9, m_k = m_v = 20, σ_p "
         "√s = 20; the theory assumes a small enough learning rate",
-        survives={"holes": "the hole ends before the last records"},
+        survives={"holes": "the unknown records end before the last records"},
     ),
 )

@@ -77,9 +77,11 @@ CLAIMS = (
     Claim(
         id="C-B6-prec",
         place="Appendix B.6",
-        statement="In deeper models query and key gradients shrink until they are "
-        "rounded to zero, and training halts: earlier with MLP, and with more layers. "
-        "It is a matter of precision: signs of gradients of any size would go on.",
+        statement=(
+            "In deeper models query and key gradients shrink until they are rounded "
+            "to zero, and training halts: earlier with MLP, and with more layers. It "
+            "is a matter of precision: with exact signs training would continue."
+        ),
         under=(),
         kind=Kind.OBSERVATION,
         system="full-batch SignGD on all weights of 2 and 3 layers, float32, with "

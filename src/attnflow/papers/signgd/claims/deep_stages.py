@@ -140,7 +140,7 @@ CLAIMS = (
         judge=_least("pairs of one sign at t = 20", _aligned, 0.9),
         survives={
             "cut": "a tenth of the run ends after t = 20",
-            "holes": "the hole begins after t = 20",
+            "holes": "the unknown records begin after t = 20",
         },
     ),
     _claim(
@@ -148,13 +148,18 @@ CLAIMS = (
         statement="Stage III: query and key signals of the first layer have opposite "
         "signs, by the vote of noise.",
         judge=_least("neurons with opposite signals as voted", _voted, 0.9),
-        predicate="the largest share at any time; C-R-reading asks for half of the "
-        "neurons at all times from t = 50 on",
+        predicate=(
+            "judged by the largest share at any time; C-R-reading asks for half of "
+            "the neurons at all times from t = 50 on"
+        ),
     ),
     _claim(
         id="C-B6-IV",
-        statement="Stage IV: the attention of noise to the signal decays, and outvoted "
-        "key noise and query noise turn to the query signal, though not all of it.",
+        statement=(
+            "Stage IV: the attention of noise to the signal decays, and outvoted key "
+            "noise and query noise turn towards the query signal, though not all of "
+            "it does."
+        ),
         judge=c.All(
             (
                 c.AtMost("least s21", _attention, 0.1, unit="difference"),
@@ -165,16 +170,20 @@ CLAIMS = (
             )
         ),
         expected=c.Verdict.INCONCLUSIVE,
-        source="our runs, seeds 203–205; bounds were set on seed 0. One seed of three "
-        "has too few in 3 layers with MLP, 7% of 15 outvoted pairs",
+        source=(
+            "our runs, seeds 203–205; bounds were set on seed 0. In one seed of "
+            "three too few turn in 3 layers with MLP: 7% of 15 outvoted pairs"
+        ),
     ),
     _claim(
         id="C-R-reading",
         origin="ours",
         place="Appendix B.6; Figures 14 and 15",
-        statement="None of five readings of the undefined blocks shows both figures: "
-        "stages II to IV with residual connections, and signals that attend to signals "
-        "more without.",
+        statement=(
+            "None of five readings of the undefined blocks reproduces both figures: "
+            "stages II to IV with residual connections, and signals that attend to "
+            "signals more without."
+        ),
         system="full-batch SignGD on all weights of two layers without MLP, plain "
         "autograd in float32",
         needs=BOTH,
@@ -213,8 +222,8 @@ CLAIMS = (
         mutations=c.named(mutate.replace("mean, without", "attention", 0.9)),
         inert=dict.fromkeys(
             ("query_neuron", "key_neuron"),
-            "`mean` misses Figure 15 by its attention, and a change of noise does not "
-            "bring another reading near both",
+            "`mean` misses Figure 15 because of its attention, and a change of noise "
+            "does not make another reading reproduce both figures",
         ),
     ),
 )

@@ -82,16 +82,20 @@ CLAIMS = (
             0.93,
             unit="difference",
         ),
-        predicate="from t = 15 to the formula for T3 (0.956 to 0.999 on seeds 0–4; n "
-        "is even, and votes may be close)",
-        survives={"holes": "the hole begins after T3 in most seeds"},
+        predicate=(
+            "from t = 15 to the formula for T3 (0.956 to 0.999 on seeds 0–4; n is "
+            "even, so that votes may be close)"
+        ),
+        survives={"holes": "the unknown records begin after T3 in most seeds"},
     ),
     _claim(
         id="C-Fig1-decay",
         place="Section 3.1, Stage IV; Figure 1e",
-        statement="In Stage IV the attention of noise to the signal decays "
-        "exponentially fast, with an exponent as t², while that of the signal to "
-        "itself stays at one half.",
+        statement=(
+            "In Stage IV the attention of noise to the signal decays exponentially "
+            "fast, with an exponent proportional to t², while that of the signal to "
+            "itself stays at one half."
+        ),
         judge=c.All(
             (
                 _most("exponent over t², largest over least", _unsteady, 1.25),
@@ -112,7 +116,7 @@ CLAIMS = (
         "0.08 and s21 0.06 to 0.12",
         survives={
             "cut": "keys turn in the first tenth of the run",
-            "holes": "the hole begins after keys turn",
+            "holes": "the unknown records begin after keys turn",
         },
     ),
     _claim(
@@ -143,7 +147,7 @@ CLAIMS = (
         predicate="by t = 1500 (860 to 980 on seeds 0–4 of (a))",
         source="our runs: seeds 200–209 of setting (a), 200–202 of (b)",
         settings=f"{ev.ROW_A}; row (b), not orthogonal",
-        survives={"holes": "the hole ends before t = 600"},
+        survives={"holes": "the unknown records end before t = 600"},
     ),
     _claim(
         id="C-T3.2-lin",
@@ -166,7 +170,7 @@ CLAIMS = (
         ),
         predicate="root-mean-square residuals of lines in t and in log t through the "
         "log loss, from t = 1000 to 2000",
-        survives={"holes": "the hole ends before t = 1000"},
+        survives={"holes": "the unknown records end before t = 1000"},
     ),
     _claim(
         id="C-Fig3-6",
@@ -185,6 +189,6 @@ CLAIMS = (
         predicate="0.57 to 0.76 at the end on seeds 0–4",
         source="our runs: seeds 200–209 of setting (a), 200–202 of (b), (c) and (d)",
         settings="rows (a) to (d) of Table 3 at d = 2000",
-        survives={"holes": "the hole ends before t = 1000"},
+        survives={"holes": "the unknown records end before t = 1000"},
     ),
 )

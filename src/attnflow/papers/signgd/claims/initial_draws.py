@@ -82,7 +82,9 @@ _claim = partial(
     source="our runs, seeds 200–202",
     settings="n = 20, m_k = 100, m_v = 20, s = 10⁴, d = (s n²)², δ = 0.1, 300 draws",
 )
-_LATER = {name: "it trains nothing" for name in ("untrained", "cut", "holes")}
+_LATER = {
+    name: "the experiment trains nothing" for name in ("untrained", "cut", "holes")
+}
 CLAIMS = (
     _claim(
         id="C-LC.2",
@@ -122,9 +124,11 @@ CLAIMS = (
                 _rarely("‖ξ‖₁ leaves its bounds", "C.4 norm 1"),
             )
         ),
-        predicate="the constant of s = Ω(log(4n/δ)) is hidden: at s = 80, setting (a), "
-        "‖ξ‖₁ leaves its bounds in three draws of four, for √(2/π) − 1/√2 is 1.4 of "
-        "its standard deviations there",
+        predicate=(
+            "the constant of s = Ω(log(4n/δ)) is hidden: at s = 80, setting (a), "
+            "‖ξ‖₁ leaves its bounds in three draws of four, since √(2/π) − 1/√2 is "
+            "only 1.4 of its standard deviations there"
+        ),
         survives=_LATER,
     ),
     _claim(
@@ -221,11 +225,13 @@ CLAIMS = (
     _claim(
         id="C-LC.8",
         place="Lemma C.8",
-        statement="With probability 1 − δ query and key neurons have squared norms "
-        "between σ_0² d/2 and 3σ_0² d/2; the largest signal is between σ_0/2 and √(2 "
-        "log(12 m_k/δ)) σ_0, and the largest noise of each sample between σ_0 σ_p √s/4 "
-        "and 2√log(12 m_k n/δ) σ_0 σ_p √s, with n as meant for keys, where the lemma "
-        "prints log(12 m_k/δ).",
+        statement=(
+            "With probability 1 − δ query and key neurons have squared norms between "
+            "σ_0² d/2 and 3σ_0² d/2; the largest signal is between σ_0/2 and √(2 "
+            "log(12 m_k/δ)) σ_0, and the largest noise of each sample between σ_0 "
+            "σ_p √s/4 and 2√log(12 m_k n/δ) σ_0 σ_p √s, with n inside the logarithm "
+            "for keys too, where the lemma prints log(12 m_k/δ)."
+        ),
         under=("C.8 s", "C.8 m_k"),
         judge=c.All(
             (
@@ -235,8 +241,10 @@ CLAIMS = (
                 _rarely("a largest product is too small", "C.8 largest"),
             )
         ),
-        predicate="key noise with log(12 m_k n/δ), as query noise has it in print: see "
-        "C-N7d",
+        predicate=(
+            "key noise is judged with log(12 m_k n/δ), as printed for query noise: "
+            "see note C-N7d"
+        ),
         survives=_LATER,
     ),
 )

@@ -93,12 +93,14 @@ CLAIMS = (
             also={"at λ = 0.2, log2": partial(_leads_at, STRONGEST)},
         ),
         expected=c.Verdict.FAILS,
-        source="our runs, seeds 203–205. Its correction once spoke of Adam alone, "
-        "which is C-MNIST-adam now",
+        source=(
+            "our runs, seeds 203–205. Its correction formerly was about Adam, which "
+            "now has its own claim, C-MNIST-adam"
+        ),
         correction=c.Correction(
             c.CorrectionKind.OPPOSITE,
-            "Under the strongest noise, λ = 0.2, SignGD has the lower test loss; under "
-            "weaker noise either may be the lower.",
+            "Under the strongest noise, λ = 0.2, SignGD has the lower test loss; "
+            "under weaker noise either may be lower.",
             c.AtMost(
                 "SignGD's test loss over descent's at λ = 0.2",
                 _lead,
@@ -133,7 +135,7 @@ CLAIMS = (
         "on seed 0 that held in six runs of six (seeds 200–202 and those judged)",
         correction=c.Correction(
             c.CorrectionKind.WEAKER,
-            "It is so from λ = 0.5 on. Under stronger noise either may be the lower.",
+            "This holds from λ = 0.5 on. Under stronger noise either may be lower.",
             _leads("Adam", WEAK),
         ),
         witness=c.Witness(

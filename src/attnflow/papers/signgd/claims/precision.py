@@ -88,9 +88,11 @@ CLAIMS = (
     _claim(
         id="C-R-signs",
         place="Lemma D.7, with exact signs",
-        statement="Inner products with tokens, coordinates of one support collapsed, "
-        "follow SignGD exactly: every sign of every state at every step is that of "
-        "weights on all covered coordinates.",
+        statement=(
+            "Inner products with tokens, with the coordinates of each support "
+            "collapsed, follow SignGD exactly: every sign of every state at every "
+            "step is that of weights on all covered coordinates."
+        ),
         under=(),
         kind=c.Kind.IDENTITY,
         needs=FORMS,
@@ -117,16 +119,17 @@ CLAIMS = (
         "overlap. At d = 2000 tests/oracle certifies signs by interval arithmetic",
         mutations=c.named(mutate.add("signs", "zero_signs", 1)),
         inert={
-            "tied_signs": "only counted, for printing",
+            "tied_signs": "only counted and printed",
             "zero_signs": "all are 0, and stay so under the generated changes",
         },
         survives=dict.fromkeys(
-            ("untrained", "cut"), "the forms agree at every record, the first one too"
+            ("untrained", "cut"),
+            "the forms agree at every record, including the first",
         ),
     ),
     _claim(
         id="C-R-precision",
-        place="Appendix B.1, silent about precision",
+        place="Appendix B.1, which does not state the precision",
         statement="Autograd in float64 leaves the exact path some hundred steps after "
         "attention has collapsed: softmax gradients cancel below rounding while their "
         "signs still matter. In the end they underflow, and keys stop.",
@@ -159,8 +162,10 @@ CLAIMS = (
         predicate="a tenth of the learning rate apart, where rounding alone is 1e-13 "
         "(at 501 and 534 on seeds 0 and 1); the end is t = 2000, where gradients "
         "underflow; 2 seeds",
-        source="our runs, seeds 200–201. The first record apart was judged before; now "
-        "the crossing between records",
+        source=(
+            "our runs, seeds 200–201. An earlier version judged the first record "
+            "beyond the threshold; now the crossing between records"
+        ),
         settings=ev.ROW_A,
     ),
 )

@@ -146,7 +146,7 @@ CLAIMS = (
         source="our runs, seeds 200–202",
         settings="row (a) at d = 1000 with disjoint supports; the same data, fresh "
         "value neurons",
-        survives={"holes": "the hole begins after the first ten steps"},
+        survives={"holes": "the unknown records begin after the first ten steps"},
     ),
     _claim(
         id="C-R-gauge",

@@ -103,7 +103,7 @@ def _with_small(what: str, measure: Callable[[xr.Dataset], xr.DataArray]) -> c.A
 _theta = partial(
     ev.on_lattice,
     needs=ev.ODD,
-    source="our runs, seeds 200–219. Written with runs of other claims in view",
+    source="our runs, seeds 200–219. Written after seeing runs of other claims",
     settings=ev.LATTICE_ODD,
     predicate="T4⁻ as printed, for all neurons and pairs; a small constant is read as "
     "one below 1/2, for which Lemma E.36's interval is not empty; for all later times "
@@ -132,12 +132,12 @@ CLAIMS = (
         predicate="inequalities (29) and (30) for all neurons and pairs; δ is read as "
         "Theorem 3.2's n^−1/3",
         expected=c.Verdict.FAILS,
-        source="our runs, seeds 200–219. Written with runs of other claims in view",
+        source="our runs, seeds 200–219. Written after seeing runs of other claims",
         correction=c.Correction(
             c.CorrectionKind.CONDITION,
-            "It is so where no vote is tied, as at odd n. A tied vote, which a neuron "
-            "has with a probability of order n^−½ at even n (counted in our runs: 0.14 "
-            "at n = 10), ends (29) before T3.",
+            "This holds if no vote is tied, as at odd n. A tied vote, which a neuron "
+            "has with a probability of order n^−½ at even n (counted in our runs: "
+            "0.14 at n = 10), ends (29) before T3.",
             c.All(
                 (
                     c.AtLeast(
@@ -210,8 +210,10 @@ CLAIMS = (
     _theta(
         id="C-LE.36",
         place="Lemma E.36",
-        statement="T4⁺ is at most (1 + θ_c) T4⁻ for a small constant θ_c, and its "
-        "inequality lasts up to 2 T4⁻.",
+        statement=(
+            "T4⁺ is at most (1 + θ_c) T4⁻ for a small constant θ_c, and the "
+            "inequality that defines it holds up to 2 T4⁻."
+        ),
         judge=_most("θ_c for T4⁺", _for_softmax),
         inert={"key_neuron": "it only sets T3"},
     ),
@@ -223,9 +225,9 @@ CLAIMS = (
         judge=c.Rungs(
             "largest ||signal|/(T4⁻ η) − 1|", _signal_error, "o(1)", "support"
         ),
-        source="our runs, seeds 200–204. Written with runs of other claims in view",
+        source="our runs, seeds 200–204. Written after seeing runs of other claims",
         mutations=c.named(mutate.scale(mutate.EVERY, TABLES, 2.0)),
-        survives={"holes": "the hole ends before T4⁻"},
+        survives={"holes": "the unknown records end before T4⁻"},
     ),
     ev.on_ladder(
         id="C-LE.28",
@@ -238,7 +240,7 @@ CLAIMS = (
             "O-tilde",
             "support",
         ),
-        source="our runs, seeds 200–204. Written with runs of other claims in view",
-        survives={"holes": "the hole ends before T4⁻"},
+        source="our runs, seeds 200–204. Written after seeing runs of other claims",
+        survives={"holes": "the unknown records end before T4⁻"},
     ),
 )

@@ -149,14 +149,16 @@ CLAIMS = (
         ),
         predicate="T1 is the formula, 4β_ξ/(√m_v ησ_p s)",
         expected=c.Verdict.FAILS,
-        source="our runs, seeds 200–204. Judged at m_v = 20 alone until the ladder of "
-        "supports was added, with results in view",
+        source=(
+            "our runs, seeds 200–204. First judged at m_v = 20 alone; the ladder of "
+            "supports was added with results in view"
+        ),
         settings=f"{ev.LADDER}; and at s = 10⁶ m_v = 20 … 200000 up to T1",
         correction=c.Correction(
             c.CorrectionKind.CONDITION,
-            "The relative move at T1 falls like m_v^−½: a pair moves by about "
-            "3.2 β_ξ/√m_v. It is o(1) for the median pair where m_v is large, and for "
-            "all of them where m_v is far above (m_k n)².",
+            "The relative move at T1 falls like m_v^−½: a pair moves by about 3.2 "
+            "β_ξ/√m_v. It is o(1) for the median pair if m_v is large, and for all "
+            "pairs if m_v is far above (m_k n)².",
             _WIDER,
         ),
         mutations=c.named(
@@ -193,8 +195,9 @@ CLAIMS = (
         source="our runs, seeds 200–204. Added with results of other claims in view",
         correction=c.Correction(
             c.CorrectionKind.CONDITION,
-            "It is so from T3 on. At T2 the initial value noise is 1/(n √m_v) of it, "
-            "up to logarithms, which d = Ω(poly(n)) makes larger than s^−½.",
+            "This holds from T3 on. At T2 the initial value noise is still a "
+            "fraction 1/(n √m_v) of it, up to logarithms, which is larger than s^−½ "
+            "because d = Ω(poly(n)).",
             c.Rungs(
                 "relative error of v_i, times √s, from T3 on",
                 partial(_from_mean, "T3"),

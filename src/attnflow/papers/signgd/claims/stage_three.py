@@ -67,7 +67,7 @@ _WEAK = "neurons with a weak signal at n = 10"
 _where_odd = partial(
     c.Correction,
     c.CorrectionKind.CONDITION,
-    "It is so where no vote is tied, as at odd n. In a neuron whose vote is tied the "
+    "This holds if no vote is tied, as at odd n. In a neuron whose vote is tied, the "
     "initial signals decide.",
 )
 _tied = {"expected": c.Verdict.FAILS, "mends": c.named(ev.ODD_FOR_EVEN)}
@@ -93,8 +93,10 @@ CLAIMS = (
             also={_LOST: partial(neurons_below, _lost, 0.0)},
         ),
         predicate="moves between records, of every neuron",
-        source="our runs, seeds 200–219. 96% of moves were asked for before, then all "
-        "at n = 9; now n = 10 too",
+        source=(
+            "our runs, seeds 200–219. Earlier versions asked for 96% of moves, then "
+            "for all at n = 9; now n = 10 is judged too"
+        ),
         correction=_where_odd(
             c.AtLeast(
                 "moves with the vote (1) or against it (−1)",
@@ -123,8 +125,10 @@ CLAIMS = (
             _bounds(),
             also={_WEAK: partial(neurons_below, _sizes_at_end, 0.5)},
         ),
-        source="our runs, seeds 200–219. 93% of signals were asked for before, then "
-        "all at n = 9; now n = 10 too",
+        source=(
+            "our runs, seeds 200–219. Earlier versions asked for 93% of signals, "
+            "then for all at n = 9; now n = 10 is judged too"
+        ),
         correction=_where_odd(c.All(_bounds(of=("odd",)))),
         witness=c.Witness(
             "witnesses/even_votes.py", {"neurons with a weak signal": (_WEAK,)}
@@ -138,8 +142,10 @@ CLAIMS = (
         judge=c.Rungs(
             "largest |s − 1/2| up to T3", partial(from_half, "T3"), "o(1)", "support"
         ),
-        source="our runs, seeds 200–204. Attention at T3 was judged before; now all up "
-        "to T3",
+        source=(
+            "our runs, seeds 200–204. An earlier version judged attention at T3; now "
+            "all times up to T3"
+        ),
         mutations=c.named(mutate.replace(mutate.EVERY, "attention", 0.9)),
         inert=dict.fromkeys(TABLES, "they only set T3"),
     ),

@@ -88,8 +88,10 @@ CLAIMS = (
     ev.on_disjoint(
         id="C-L4.2",
         place="Lemma 4.2",
-        statement="At T2_SGN key noise and query noise of every pair (neuron, sample) "
-        "have one sign, with probability 1 − δ.",
+        statement=(
+            "At T2_SGN key noise and query noise of every pair (neuron, sample) have "
+            "the same sign, with probability 1 − δ."
+        ),
         kind=c.Kind.PROBABILITY,
         delta=ev.DELTA_LATTICE,
         judged=tuple(ev.IDEAL),
@@ -109,11 +111,15 @@ CLAIMS = (
             },
         ),
         predicate="δ is left open, and read as Theorem 3.2's n^−1/3",
-        source="our runs: seeds 200–219 of the lattice, 200–209 of setting (a). 98% of "
-        "pairs were asked for before; now all, as printed",
+        source=(
+            "our runs: seeds 200–219 of the lattice, 200–209 of setting (a). An "
+            "earlier version asked for 98% of pairs; now all, as printed"
+        ),
         settings=f"{ev.LATTICE}. Setting (a) is shown for comparison",
-        inert={"attention": "it only counts two-cycles, for printing"},
-        survives={"holes": "the hole begins after T2_SGN"},
+        inert={
+            "attention": "it only counts two-cycles, which are printed and not judged"
+        },
+        survives={"holes": "the unknown records begin after T2_SGN"},
     ),
     ev.on_ladder(
         id="C-L4.2-1",
@@ -135,12 +141,15 @@ CLAIMS = (
             },
         ),
         expected=c.Verdict.INCONCLUSIVE,
-        source="our runs, seeds 200–204 (0.94 at 10⁶, 0.998 at 10¹⁰ on seeds 0–4). The "
-        "printed statement was judged as its correction before",
+        source=(
+            "our runs, seeds 200–204 (0.94 at 10⁶, 0.998 at 10¹⁰ on seeds 0–4). An "
+            "earlier version judged the correction as if it were the printed "
+            "statement"
+        ),
         correction=c.Correction(
             c.CorrectionKind.WEAKER,
-            "98% of them keep their signs, averaged over seeds, at all large enough "
-            "supports; initial signals turn the rest.",
+            "98% of them keep their signs, averaged over seeds, at all sufficiently "
+            "large supports; initial signals turn the rest.",
             c.FromSizeOn(
                 "share of equal signs that are kept, averaged over seeds",
                 _mean_share_kept,
@@ -167,13 +176,16 @@ CLAIMS = (
         "on the lattice",
         source="our runs: seeds 200–209 of setting (a), 200–204 of the lattice",
         settings=f"{ev.ROW_A}. And {ev.LADDER}, at the top",
-        survives={"holes": "the hole begins after T2_SGN"},
+        survives={"holes": "the unknown records begin after T2_SGN"},
     ),
     c.Claim(
         id="C-Tab2",
         place="Table 2",
-        statement="At t = 10 the signs of key and query noise, by their initial signs, "
-        "are as counted in Table 2: nearly all pairs have one sign, equal ones kept.",
+        statement=(
+            "At t = 10 the signs of key and query noise, by their initial signs, are "
+            "as counted in Table 2: nearly all pairs have key and query noise of the "
+            "same sign, and pairs that start so keep their sign."
+        ),
         under=(),
         kind=c.Kind.OBSERVATION,
         system=ev.SIGNGD,
@@ -185,6 +197,6 @@ CLAIMS = (
         expected=c.Verdict.HOLDS,
         source="our runs, seeds 200–219",
         settings=ev.ROW_A,
-        survives={"holes": "it reads the first and the last record alone"},
+        survives={"holes": "it reads only the first and the last record"},
     ),
 )

@@ -91,8 +91,10 @@ _claim = partial(
     system=ev.SIGNGD,
     under=CONDITION_3_1,
     needs=NEEDS,
-    source="our runs: seeds 200–201 of setting (a), 200–204 on disjoint noise. Seeds "
-    "0–2 of the first had been seen to grow",
+    source=(
+        "our runs: seeds 200–201 of setting (a), 200–204 on disjoint noise. On seeds "
+        "0–2 of the first the test loss had been seen to grow"
+    ),
     settings=_SETTINGS,
 )
 CLAIMS = (
@@ -128,7 +130,7 @@ CLAIMS = (
         predicate="Θ(1) is read as between 0.1, the constant of Lemma E.41, and 1",
         expected=c.Verdict.HOLDS,
         inert={"test_accuracy": "it is only printed"},
-        survives={"holes": "the hole lies between the times that are read"},
+        survives={"holes": "the unknown records lie between the times that are read"},
     ),
     _claim(
         id="C-T3.2-2-uniform",
@@ -158,17 +160,19 @@ CLAIMS = (
                 "test loss at T η = 12 on disjoint noise": partial(_last, APART),
             },
         ),
-        predicate="along T, which is of the order log(1/ε) that is printed as its "
-        "upper bound; the theorem may be meant for one ε and large sizes, which "
-        "C-T3.2-2-fixed judges. Lemma E.41 states the lower half alone, with log(1/ε) "
-        "= O(σ_p s) in its proof",
+        predicate=(
+            "along T, of the order log(1/ε), which is printed as its upper bound; "
+            "the theorem may be meant for one ε and large sizes, which "
+            "C-T3.2-2-fixed judges. Lemma E.41 states only the lower bound, with "
+            "log(1/ε) = O(σ_p s) in its proof"
+        ),
         expected=c.Verdict.FAILS,
         correction=c.Correction(
             c.CorrectionKind.WEAKER,
-            "Where test noise meets training supports the loss grows, and no faster "
-            "than T: it is O(log(1/ε)). Where it meets none, the loss tends to 0 as "
-            "soon as log(1/ε) is far above σ_p s, for the mean value signal grows like "
-            "2ηT: it is O(1), and of order 1 only up to T η = O(1).",
+            "If test noise overlaps training supports, the loss grows, but no faster "
+            "than T: it is O(log(1/ε)). If it overlaps none, the loss tends to 0 as "
+            "soon as log(1/ε) is far above σ_p s, because the mean value signal "
+            "grows like 2ηT: it is O(1), and of order 1 only up to T η = O(1).",
             c.All(
                 (
                     c.Rungs(

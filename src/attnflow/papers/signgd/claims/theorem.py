@@ -108,7 +108,7 @@ CLAIMS = (
         predicate="0.57 to 0.76 at the end on seeds 0–4",
         source="our runs, seeds 200–209",
         settings=ev.ROW_A,
-        survives={"holes": "the hole ends before t = 1000"},
+        survives={"holes": "the unknown records end before t = 1000"},
     ),
     _claim(
         id="C-T3.2-3",
@@ -139,6 +139,6 @@ CLAIMS = (
         predicate="the Θ of T_attn is read as 1, and o(1) as 0.1",
         source="our runs, seeds 200–204",
         settings=f"{ev.LATTICE_ODD}, up to 120 T4⁻",
-        survives={"holes": "the hole ends before T_attn"},
+        survives={"holes": "the unknown records end before T_attn"},
     ),
 )

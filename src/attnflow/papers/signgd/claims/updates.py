@@ -114,9 +114,11 @@ CLAIMS = (
         id="C-R-overlap",
         origin="ours",
         place="Equation (9), at Table 3's sizes",
-        statement="Where supports overlap, as in the paper's experiments, coordinates "
-        "of two samples cancel: a step moves noise by about 0.8 η‖ξ‖₁ in the mean, and "
-        "hardly ever by all of it.",
+        statement=(
+            "Where supports overlap, as in the paper's experiments, coordinates of "
+            "two samples cancel: a step moves noise by about 0.8 η‖ξ‖₁ on average, "
+            "and hardly ever by all of it."
+        ),
         under=(),
         kind=c.Kind.OBSERVATION,
         needs=ev.SETTING_A,
@@ -139,7 +141,7 @@ CLAIMS = (
         settings=ev.ROW_A,
         survives={
             "cut": "a tenth of the run has all of the first 60 steps",
-            "holes": "the hole begins after the first 60 steps",
+            "holes": "the unknown records come after the first 60 steps",
         },
     ),
 )

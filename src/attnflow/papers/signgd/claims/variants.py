@@ -195,15 +195,17 @@ CLAIMS = (
         settings="row (d) of Table 3 with L = 10, at d = 600 and a rate at which "
         "events keep their steps",
         survives={
-            "holes": "the hole ends before the last record, and begins after "
+            "holes": "the unknown records end before the last one, and begin after "
             "noise has converged"
         },
     ),
     _claim(
         id="C-B5",
         place="Appendix B.5; Appendix F.4; Figure 13",
-        statement="With four heads attention decays alike in each head, and signs "
-        "align at the times of a single head.",
+        statement=(
+            "With four heads attention decays alike in each head, and signs align at "
+            "the same times as with a single head."
+        ),
         needs=HEADS,
         judge=c.All(
             (
@@ -223,9 +225,11 @@ CLAIMS = (
     _claim(
         id="C-F3",
         place="Appendix F.3",
-        statement="A trained linear layer has no effect on other parameters: after "
-        "Stage I every |θ| grows at every step, and signs align at the times of a "
-        "fixed one.",
+        statement=(
+            "A trained linear layer has no effect on other parameters: after Stage I "
+            "every |θ| grows at every step, and signs align at the same times as "
+            "with a fixed layer."
+        ),
         needs=LAYER,
         judge=c.All(
             (
@@ -249,10 +253,12 @@ CLAIMS = (
                 ),
             },
         ),
-        predicate="Σ θ² is quadratic in t with this second difference where every |θ| "
-        "grows by η (1e-6: its rounding, of numbers 10⁵ times as large), from twice "
-        "the time on that the largest initial value noise takes to turn; times within "
-        "a quarter",
+        predicate=(
+            "Σ θ² is quadratic in t with this second difference where every |θ| "
+            "grows by η (1e-6: its rounding, of numbers 10⁵ times as large), from "
+            "twice the time that the largest initial value noise takes to change "
+            "sign; times within a quarter"
+        ),
         source="our runs, seeds 200–202. θ was first judged from t = 10 on, where "
         "single value neurons had not turned in two seeds, and times within a tenth, "
         "which one seed missed (0.80, all signs agree)",

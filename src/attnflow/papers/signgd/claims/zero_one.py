@@ -106,8 +106,10 @@ CLAIMS = (
         id="C-R-zero-one",
         origin="ours",
         place="Appendix F.1, at Table 3's sizes",
-        statement="In setting (a) the 0–1 test loss does not depend on σ_0: test noise "
-        "meets supports of training, and is memorised with them.",
+        statement=(
+            "In setting (a) the 0–1 test loss does not depend on σ_0: test noise "
+            "overlaps training supports, and is memorised with them."
+        ),
         under=(),
         kind=c.Kind.OBSERVATION,
         system=ev.SIGNGD,

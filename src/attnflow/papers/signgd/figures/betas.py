@@ -80,11 +80,11 @@ FIGURE16 = Exhibit(
     kind="figure",
     title="Figure 16: training loss of Adam by β1 and β2",
     caption=(
-        "Setting (a), d = 2000, learning rate 1e-4, ε = 1e-15, seed 0; dashed: SignGD. "
-        "Claimed: sublinear convergence for β2 > 0.9. Over the second half of training "
-        "an exponential fits far better for β2 = 0.9, 0.95 and 0.99; for 0.999 a power "
-        "law does, while the memory of 1000 steps still forgets the start. As claimed, "
-        "β1 matters little."
+        "Training loss over steps: setting (a), d = 2000, learning rate 1e-4, ε = "
+        "1e-15, seed 0; dashed: SignGD. Claimed: sublinear convergence for β2 > 0.9. "
+        "Over the second half of training an exponential fits far better for β2 = "
+        "0.9, 0.95 and 0.99; for 0.999 a power law does, because Adam's memory of "
+        "1000 steps has not yet forgotten the start. As claimed, β1 matters little."
     ),
     needs={"SignGD": runs.signgd()}
     | {
@@ -241,13 +241,15 @@ FIGURE17 = Exhibit(
     kind="figure",
     title="Figure 17: Adam without momentum, by β2",
     caption=(
-        "Setting (a), d = 2000, β1 = 0, learning rate 1e-4, ε = 1e-15, seed 0. Means "
-        "are over the weights with data; updates are in units of the learning rate. "
-        "Claimed: only small β2 allow outvoted queries to turn (printed: prevent), and "
-        "updates of query weights fade before gradients are zero, earlier with larger "
-        "β2. Both are reproduced. But for β2 = 0.9 and 0.95 updates end where ε "
-        "outweighs the gradients of half of the query weights (dotted): the mean "
-        "gradient does not show this, since it is dominated by the signal's coordinate."
+        "Query noise, gradients and updates over training by Adam without momentum: "
+        "setting (a), d = 2000, β1 = 0, learning rate 1e-4, ε = 1e-15, seed 0. Means "
+        "are over the weights that data reach; updates are in units of the learning "
+        "rate. Claimed: only small β2 allow outvoted queries to turn (printed: "
+        "prevent), and updates of query weights fade before gradients are zero, "
+        "earlier with larger β2. Both are reproduced. But for β2 = 0.9 and 0.95 "
+        "updates end where ε outweighs the gradients of half of the query weights "
+        "(dotted): the mean gradient does not show this, since it is dominated by "
+        "the signal's coordinate."
     ),
     needs={run: runs.adam(0.0, beta2) for run, beta2 in WITHOUT_MOMENTUM.items()}
     | {"updates": Request("updates", seeds=1, quick={"every": 100})},

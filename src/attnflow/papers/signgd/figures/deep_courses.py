@@ -172,9 +172,8 @@ STATED_WITH: Predicates = {
     "`mean`, stage II: more than 90% of pairs have one sign at t = 20": lambda t: (
         _by_model(t, WITH, "mean", ALIGNED) > 0.9
     ),
-    "`mean`, stage III: signals of 90% of neurons are by vote at some time": lambda t: (
-        _by_model(t, WITH, "mean", BY_VOTE) >= 0.9
-    ),
+    "`mean`, stage III: signals of 90% of neurons follow the vote at some "
+    "time": lambda t: _by_model(t, WITH, "mean", BY_VOTE) >= 0.9,
     "`mean` in plain float32, stage IV: outvoted queries begin to turn in every model, "
     "more than a tenth of them at some time": lambda t: (
         _by_model(t, WITH, PLAIN, TURN) > 0.1
@@ -189,7 +188,8 @@ CHECKS_WITH: Predicates = {
     "`mean`, exact signs, without MLP: 90% of outvoted queries or more turn": (
         lambda t: _by_model(t, BARE, "mean", TURN) > 0.9
     ),
-    "`full` and `damped`, without MLP: signals turn, half are by vote no more": (
+    "`full` and `damped`, without MLP: signals turn, and half of them no longer "
+    "follow the vote": (
         lambda t: [_by_model(t, BARE, w, LEAST_VOTE) < 0.5 for w in ("full", "damped")]
     ),
 }
@@ -212,13 +212,14 @@ CHECKS_WITHOUT: Predicates = {
     ),
 }
 _CAPTION = (
-    f"Setting (a) at d = {EMBED}, seed 0, SignGD at a learning rate at which events "
-    "keep the steps of d = 2000 (the paper's size: attnflow run signgd/stack "
-    "steps=2000 every=10). The paper does not define its blocks: each reading is "
-    "reported and not judged. Top: one neuron of the first layer, by the reading "
+    "Signs, attention and updates of the first layer over training, for five readings "
+    "of the blocks, which the paper does not define; readings are reported and not "
+    f"judged. Setting (a) at d = {EMBED}, seed 0, SignGD at a learning rate at which "
+    "events occur at the same steps as at d = 2000 (the paper's size: attnflow run "
+    "signgd/stack steps=2000 every=10). Top: one neuron, with the reading "
     "`{nearest}`, which is closest to the paper; dotted: the same reading by plain "
     "autograd in float32. In all other curves gradients do not underflow with the "
-    "loss; mean |update| is η times the fraction of weights with a sign. "
+    "loss; mean |update| is η times the fraction of weights with a non-zero sign. "
 )
 
 

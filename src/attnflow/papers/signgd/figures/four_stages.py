@@ -135,18 +135,19 @@ FIGURE1 = Exhibit(
     kind="figure",
     title="Figure 1: the four stages of training with SignGD",
     caption=(
-        "Setting (a), d = 2000, neuron 0 of seed 0; panels a and b at a learning rate "
-        "a thousand times smaller, so that the first two steps take 2000. a: mean "
-        "value noise turns positive and grows linearly, the mean value signal stays. "
-        "b: key noise, by the initial signs of key and query noise. c: key and query "
-        "noise align in sign; the query signal follows their majority, the key signal "
-        "has the opposite sign. d: the outvoted keys turn, and at about twice that "
-        "time the outvoted queries (dotted: median over five seeds). e: attention of "
+        "Values, keys, queries and attention over training by SignGD: setting (a), d "
+        "= 2000, neuron 0 of seed 0. Panels a and b have a learning rate a thousand "
+        "times smaller, so that the first two steps become 2000. a: mean value noise "
+        "turns positive and grows linearly, the mean value signal stays. b: key "
+        "noise, by the initial signs of key and query noise. c: key and query noise "
+        "align in sign; the query signal follows their majority, the key signal has "
+        "the opposite sign. d: the outvoted keys turn, and at about twice that time "
+        "the outvoted queries (dotted: median over five seeds). e: attention of "
         "noise leaves the signal first (bands: range over samples and seeds). The "
-        "paper's marks, 2, 10, 40, 150 and 300, are round numbers; ours are medians of "
-        "detected times, and count as equal where they differ by at most a quarter. "
-        "Signs in c and d are chosen so that the query signal ends positive. "
-        + runs.ATTENTION
+        "paper's marks, 2, 10, 40, 150 and 300, are round numbers; ours are medians "
+        "of detected times, and count as equal where they differ by at most a "
+        "quarter. Signs in c and d are chosen so that the query signal ends "
+        "positive. " + runs.ATTENTION
     ),
     needs={"run": runs.signgd(), "slow start": runs.slow_start()},
     shows=Panels(
@@ -233,14 +234,15 @@ def _of_row(row: str, number: int) -> Exhibit:
         kind="figure",
         title=f"Figure {number}: data setting ({row})",
         caption=(
-            f"Setting ({row}) of Table 3, d = 2000: {ABOUT[row]}. Neuron 0 of seed 0; "
-            "attention over all samples and seeds (bands: their range); turning points "
+            f"Values, keys, queries and attention over training in setting ({row}) of "
+            f"Table 3, d = 2000: {ABOUT[row]}. Neuron 0 of seed 0; "
+            "attention is over all samples and seeds (bands: range); turning points "
             "are medians over seeds. Claimed: mean value noise is linear in t from the "
             "first two steps on, while key noise stays near its initial value; "
             "attention of noise leaves the signal while that of signals stays at 1/2; "
             "outvoted keys turn then, and queries at about twice that time. In dense "
-            "settings the noise of different samples overlaps everywhere, and times "
-            "are earlier. " + runs.ATTENTION
+            "settings the noise of different samples overlaps everywhere, and all of "
+            "this happens earlier. " + runs.ATTENTION
         ),
         needs={"run": runs.signgd(row), "slow start": runs.slow_start(row)},
         shows=Panels(
@@ -256,8 +258,8 @@ def _of_row(row: str, number: int) -> Exhibit:
         values=row_values,
         stated={
             place: {
-                "in two steps the mean values of noise move further than they were "
-                "from 0, and key noise does not": _values_move_further,
+                "in two steps mean value noise moves by more than its initial size, "
+                "and key noise does not": _values_move_further,
                 "as noise leaves the signal, s21 < 0.2, signals do not, s11 > 0.4": (
                     lambda t: statistics.leaves_first(t.runs["run"])
                 ),

@@ -151,23 +151,24 @@ LATTICE_FIGURE = Exhibit(
     kind="figure",
     title="Disjoint supports of a million coordinates",
     caption=(
-        "SignGD where the theory applies: supports are disjoint, so that only the "
-        "norms of the noise matter, s = 10⁶, n = 9, m_k = 20, σ_0 = 1e-8, and the "
-        "formulas' times are in the printed order. Ten seeds; neuron 0 of seed 0, "
-        "medians, and each seed as a dot (grey: with a pair that oscillates for ever). "
-        "Time is in units of T4⁻ with the constant of its proof. Keys turn at 1, "
-        "queries at 2, when the keys are back at zero, and all signs agree at 4, when "
-        "the queries are back at zero: all lines have the same slope. Steps grow with "
-        "time; the run takes ten thousand of them for any s. " + runs.ATTENTION
+        "One neuron, attention and detected times under SignGD where the theory "
+        "applies: supports are disjoint, so that only the norms of the noise matter, "
+        "s = 10⁶, n = 9, m_k = 20, σ_0 = 1e-8, and the formulas' times are in the "
+        "printed order. Ten seeds; neuron 0 of seed 0, medians, and each seed as a "
+        "dot (grey: with a pair that oscillates for ever). Time is in units of T4⁻ "
+        "with the constant of its proof. Outvoted keys turn at 1 and are back at "
+        "zero at 2, when the queries turn; the queries are back at zero at 4, when "
+        "all signs agree: all lines have the same slope. Steps grow with time; the "
+        "run takes ten thousand of them for any s. " + runs.ATTENTION
     ),
     needs={"run": runs.LATTICE},
     shows=Panels(PANELS, columns=2, size=(11.8, 7.8), finish=_grey),
     values=values,
     checks={
-        "half of the seeds or more have no pair that swings": lambda t: (
+        "in at least half of the seeds no pair oscillates for ever": lambda t: (
             quiet(t).mean() >= 0.5
         ),
-        "on these keys turn at T4⁻ (ours) within 5%": lambda t: (
+        "in these seeds keys turn at T4⁻ (our formula) within 5%": lambda t: (
             abs(_steady(t)["keys turn"] - 1) < WITHIN
         ),
         "queries turn at twice that time within 5%": lambda t: (
@@ -176,7 +177,7 @@ LATTICE_FIGURE = Exhibit(
         "all signs agree at four times that time within 5%": lambda t: (
             abs(_over_keys(t, "all signs agree") / 4 - 1) < WITHIN
         ),
-        "until then signals attend as they began: s11 within 0.02 of 1/2": lambda t: (
+        "up to T4⁻ signals attend as at the start: s11 within 0.02 of 1/2": lambda t: (
             abs(t["Attention"]["s11"].sel(time=slice(0, 1)) - 0.5) < 0.02
         ),
     },

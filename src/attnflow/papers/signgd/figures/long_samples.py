@@ -74,22 +74,22 @@ FIGURE10 = _exhibit(
     id="figure10",
     title="Figure 10: one neuron, samples of ten tokens",
     caption=(
-        f"{SETTING} Neuron 0, by the noise token a_i that a sample's attention ends "
-        "on. Claimed: key and query noise of that token have the query signal's sign. "
-        "This holds under SignGD; under Adam a tenth of the queries does not follow. "
-        "Gradient descent hardly trains keys and queries."
+        "Key and query noise of neuron 0 over training, for the noise token a_i on "
+        f"which a sample's attention ends. {SETTING} Claimed: key and query noise of "
+        "that token have the query signal's sign. This holds under SignGD; under Adam "
+        "a tenth of the queries do not follow. Gradient descent hardly trains keys and "
+        "queries."
     ),
     shows=panels.side_by_side(panels.neuron, NEEDS),
     values=neuron_values,
     stated={
         "Appendix B.4": {
-            "dominating key noise has the query signal's sign under SignGD and Adam: "
-            "more than 95%": lambda t: [
+            "key noise of the dominating token has the query signal's sign under "
+            "SignGD and Adam: more than 95%": lambda t: [
                 following(t.runs[name], "key_neuron").min() > 0.95 for name in MEMORISE
             ],
-            "so has dominating query noise under SignGD: more than 95%": lambda t: (
-                following(t.runs["SignGD"], "query_neuron") > 0.95
-            ),
+            "query noise of the dominating token has that sign under SignGD: more "
+            "than 95%": lambda t: following(t.runs["SignGD"], "query_neuron") > 0.95,
             "gradient descent hardly trains keys: a tenth as far as Adam": lambda t: (
                 largest_key(t.runs["GD"]) < largest_key(t.runs[MOMENTUM]) / 10
             ),
@@ -177,10 +177,10 @@ FIGURE11 = _exhibit(
     id="figure11",
     title="Figure 11: attention, samples of ten tokens",
     caption=(
-        f"{SETTING} Attention that signals and noise pay to the noise token a_i, "
-        "medians over samples (bands: range). Claimed: all queries of a sample attend "
-        "to the same noise token, noise before signals. They do; under gradient "
-        "descent attention stays uniform."
+        "Attention that signals and noise pay to the noise token a_i on which a "
+        f"sample's attention ends. {SETTING} Medians over samples (bands: range). "
+        "Claimed: all queries of a sample attend to the same noise token, noise before "
+        "signals. They do; under gradient descent attention stays uniform."
     ),
     shows=panels.side_by_side(_to_winner, NEEDS),
     values=lambda t: {
@@ -197,7 +197,7 @@ FIGURE11 = _exhibit(
             "Adam": lambda t: [one_token(t.runs[n]).min() == 1 for n in MEMORISE],
             "only that token is attended to in the end, by noise and by signals: more "
             "than 0.9": lambda t: _end_above(t, 0.9, 0.9),
-            "noise gets there before signals do": _noise_first,
+            "noise attends to that token before signals do": _noise_first,
             "under gradient descent attention stays where it was, 0.1 ± 0.02": (
                 lambda t: [abs(end - 0.1) < 0.02 for end in _ends(t["GD"]).values()]
             ),
@@ -231,10 +231,10 @@ FIGURE12 = _exhibit(
     id="figure12",
     title="Figure 12: training and test loss, samples of ten tokens",
     caption=(
-        f"{SETTING} Claimed: gradient descent, whose rate is 10⁴ times as large, "
-        "converges much faster. It is the first to reach a small loss; but its loss "
-        "falls as a power of t, while those of SignGD and Adam fall exponentially and "
-        "end far below."
+        f"Losses over training. {SETTING} Claimed: gradient descent, whose rate is 10⁴ "
+        "times as large, converges much faster. It is the first to reach a small loss; "
+        "but its loss falls as a power of t, while those of SignGD and Adam fall "
+        "exponentially and end far below."
     ),
     shows=panels.side_by_side(panels.losses, NEEDS),
     values=lambda t: {

@@ -93,13 +93,13 @@ FIGURE2 = Exhibit(
     kind="figure",
     title="Figure 2: SignGD, Adam and gradient descent",
     caption=(
-        "Setting (a), d = 2000, learning rate 1e-4 for all, Adam with β2 = 0.999, ε = "
-        "1e-15. Neuron 0 of seed 0; losses as medians over 5 (SignGD) and 3 seeds "
-        "(bands: range). Claimed: Adam goes through the same stages, except that "
-        "outvoted queries do not turn as under SignGD; SignGD's loss falls "
-        "exponentially, and those of Adam with different β1 overlap. All of this is "
-        "reproduced; gradient descent at this learning rate has hardly begun. Panel d, "
-        "noisy digits, is figure2d."
+        "One neuron and the training loss under three optimisers: setting (a), d = "
+        "2000, learning rate 1e-4 for all, Adam with β2 = 0.999, ε = 1e-15. Neuron 0 "
+        "of seed 0; losses are medians over 5 (SignGD) and 3 seeds (bands: range). "
+        "Claimed: Adam goes through the same stages, except that outvoted queries do "
+        "not turn as under SignGD; SignGD's loss falls exponentially, and those of "
+        "Adam with different β1 overlap. All of this is reproduced; gradient descent "
+        "at this learning rate has hardly begun. Panel d, noisy digits, is figure2d."
     ),
     needs=SPARSE,
     shows=Panels(
@@ -200,13 +200,14 @@ LOSSES = Exhibit(
     kind="figure",
     title="Losses of SignGD, Adam and gradient descent",
     caption=(
-        "Setting (a), d = 2000, 500 test samples; Adam with β2 = 0.999, ε = 1e-15. "
-        "Medians over 5 (SignGD) and 3 seeds (bands: range). Both laws are fitted to "
-        "the logarithm of the training loss over the second half of training; each dot "
-        "is a seed. SignGD is exponential to one part in a thousand. Adam with this β2 "
-        "and gradient descent with learning rate 0.1 look like power laws; gradient "
-        "descent with learning rate 1e-4 has hardly begun, and any smooth curve is a "
-        "line there."
+        "Training and test loss over steps, and how well an exponential and a power "
+        "law fit them: setting (a), d = 2000, 500 test samples; Adam with β2 = "
+        "0.999, ε = 1e-15. Medians over 5 (SignGD) and 3 seeds (bands: range). Both "
+        "laws are fitted to the logarithm of the training loss over the second half "
+        "of training; each dot is a seed. SignGD is exponential to one part in a "
+        "thousand. Adam with this β2 and gradient descent with learning rate 0.1 "
+        "look like power laws; gradient descent with learning rate 1e-4 has hardly "
+        "begun, and any smooth curve is a line there."
     ),
     needs=BY_RATE,
     shows=Panels(
@@ -223,13 +224,14 @@ LOSSES = Exhibit(
     checks={
         "SignGD's training loss is exponential: its residual is a tenth of the power "
         "law's at most": lambda t: statistics.is_exponential(t.runs["SignGD"]),
-        "gradient descent with rate 0.1 is not: the power law's is smaller": lambda t: [
+        "the loss of gradient descent with rate 0.1 is not exponential: a power law "
+        "has the smaller residual": lambda t: [
             not law.is_exponential for law in t[RESIDUALS.title][FAST]
         ],
-        "SignGD and Adam do not generalise: test loss above 0.5, more than a quarter "
-        "wrong": _do_not_generalise,
-        "gradient descent does: no test sample is wrong, and with rate 0.1 the test "
-        "loss is below 0.1": lambda t: (
+        "SignGD and Adam do not generalise: their test losses are above 0.5, and "
+        "more than a quarter of test samples are misclassified": _do_not_generalise,
+        "gradient descent generalises: no test sample is misclassified, and with "
+        "rate 0.1 the test loss is below 0.1": lambda t: (
             (t[panels.WRONG].ends[FAST] == 0) & (t["Test loss"].ends[FAST] < 0.1)
         ),
     },

@@ -41,8 +41,9 @@ FIGURE7 = _exhibit(
     id="figure7",
     title="Figure 7: one neuron under SignGD, Adam and gradient descent",
     caption=(
-        f"{_DENSE} Neuron 0. Claimed: Adam behaves like SignGD except for outvoted "
-        "queries, for every β1. Here a fifth to a third of them turns with this β2. "
+        f"Key and query noise of neuron 0 over training. {_DENSE} Claimed: Adam "
+        "behaves like SignGD except for outvoted queries, for every β1. Here a fifth "
+        "to a third of these turn with this β2. "
         "Under gradient descent there is no outvoted noise: attention does not leave "
         "the signal."
     ),
@@ -101,11 +102,11 @@ FIGURE8 = _exhibit(
     id="figure8",
     title="Figure 8: attention under SignGD, Adam and gradient descent",
     caption=(
-        f"{_DENSE} Medians over samples (bands: range). Claimed: attention has nearly "
-        "converged under SignGD and Adam when it starts to leave 1/2 under gradient "
-        "descent, at about t = 600 (ours: the median differs from 1/2 by 0.02). This "
-        "is reproduced; under gradient descent attention moves to the "
-        "signal. " + runs.ATTENTION
+        f"Attention over training. {_DENSE} Medians over samples (bands: range). "
+        "Claimed: attention has nearly converged under SignGD and Adam when it starts "
+        "to leave 1/2 under gradient descent, at about t = 600 (here: when the median "
+        "differs from 1/2 by 0.02). This is reproduced; under gradient descent "
+        "attention moves to the signal. " + runs.ATTENTION
     ),
     shows=panels.side_by_side(panels.attention, DENSE),
     values=attention_values,
@@ -116,7 +117,8 @@ FIGURE8 = _exhibit(
                 _paid(t, "s21", MEMORISE).max() < 1e-3,
                 _paid(t, "s11", MEMORISE).max() < 0.1,
             ],
-            f"at t = {STARTS:g} it is within 0.05 of 1/2 under gradient descent": (
+            f"at t = {STARTS:g} attention under gradient descent is within 0.05 of "
+            "1/2": (
                 lambda t: [
                     abs(np.median(_paid(t, name)) - 0.5) < 0.05
                     for name in ("s11", "s21")
@@ -147,9 +149,9 @@ FIGURE9 = _exhibit(
     id="figure9",
     title="Figure 9: training and test loss of SignGD, Adam and gradient descent",
     caption=(
-        f"{_DENSE} Claimed: SignGD and Adam train faster, gradient descent has a small "
-        "gap between training and test loss. Both are seen. With β2 = 0.99 Adam's loss "
-        "falls exponentially too."
+        f"Losses over training. {_DENSE} Claimed: SignGD and Adam train faster, "
+        "gradient descent has a small gap between training and test loss. Both are "
+        "reproduced. With β2 = 0.99 Adam's loss falls exponentially too."
     ),
     shows=Panels(
         (

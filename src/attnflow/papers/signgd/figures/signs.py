@@ -101,14 +101,14 @@ SIGNS = Exhibit(
     kind="figure",
     title="Signs that autodiff loses",
     caption=(
-        "SignGD in setting (a), d = 2000, trained with exact signs; at each step "
-        "shown, autodiff of the plain model in float32 and float64 is applied to the "
-        "same weights. The softmax's backward pass subtracts numbers that agree to all "
-        "digits once s21 is below the unit roundoff: from then on about one per cent "
-        "of the query signs is wrong, long before gradients underflow to zero, as they "
-        "do later. Exact signs come from gradients that carry their logarithm; for "
-        "them, wrong is the share within rounding of a tie, an upper bound. Two seeds "
-        "(bands: range)."
+        "Shares of wrong and of zero gradient signs over training: SignGD in setting "
+        "(a), d = 2000, is trained with exact signs; at each step shown, autograd of "
+        "the plain model in float32 and float64 is applied to the same weights. The "
+        "softmax's backward pass subtracts numbers that agree to all digits once s21 "
+        "is below the unit roundoff: from then on about one per cent of the query "
+        "signs are wrong, long before gradients underflow to zero. Exact signs come "
+        "from gradients that carry their logarithm; for them, wrong is the share "
+        "within rounding of a tie, an upper bound. Two seeds (bands: range)."
     ),
     needs={"signs": Request("naive-signs", seeds=2, quick=QUICK, quick_seeds=1)},
     shows=Panels(
@@ -129,7 +129,7 @@ SIGNS = Exhibit(
             t["wrong, query"][precision].max() > 0.01
             for precision in ("float32", "float64")
         ],
-        "in float32 before float64": _before,
+        "in float32 this happens earlier than in float64": _before,
         "in float32 nearly all signs of queries and keys end as zeros, in float64 "
         "those of keys": lambda t: [
             t["zero, query"]["float32"].max() > 0.99,

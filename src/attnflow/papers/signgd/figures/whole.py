@@ -134,22 +134,23 @@ OVERVIEW = Exhibit(
     kind="figure",
     title="Four stages of sign gradient descent",
     caption=(
-        "SignGD in setting (a), d = 2000. One neuron of seed 0 with two samples, one "
-        "of which it outvotes; shading, dotted lines and their steps are medians over "
-        "five seeds. I: the mean value of every noise token turns positive and grows. "
-        "II: key and query noise of a sample align in sign. III: noise votes; the "
-        "query signal follows the majority, the key signal takes the opposite sign. "
-        "IV: noise stops attending to the signal; then the outvoted keys turn, and at "
-        "about twice that time their queries, until all signs agree. The training loss "
-        "falls exponentially, the test loss stays of order 1. The first two steps are "
-        "from a run with steps a thousand times smaller, as in the paper; bands are "
-        "the range over samples and seeds. " + runs.ATTENTION
+        "Values, keys, queries, attention and losses over training by SignGD in "
+        "setting (a), d = 2000. Shown is one neuron of seed 0 with two samples, one "
+        "of which is outvoted; shading, dotted lines and their steps are medians "
+        "over five seeds. I: the mean value of every noise token turns positive and "
+        "grows. II: key and query noise of a sample align in sign. III: noise votes; "
+        "the query signal follows the majority, the key signal takes the opposite "
+        "sign. IV: noise stops attending to the signal; then the outvoted keys turn, "
+        "and at about twice that time their queries, until all signs agree. The "
+        "training loss falls exponentially, the test loss stays of order 1. The "
+        "first two steps are from a run with steps a thousand times smaller, as in "
+        "the paper; bands are the range over samples and seeds. " + runs.ATTENTION
     ),
     needs={"run": runs.signgd(), "slow start": runs.slow_start()},
     shows=Panels(PANELS, columns=2, size=(11.6, 7.8)),
     values=values,
     checks={
-        "stages and turns come in their order in every seed": lambda t: (
+        "stages and turning points come in the stated order in every seed": lambda t: (
             np.diff([end(t.runs["run"]).times for end in DETECTORS.values()], axis=0)
             > 0
         ),
@@ -199,11 +200,13 @@ FIGURE18 = Exhibit(
     kind="figure",
     title="Figure 18: all of training with SignGD",
     caption=(
-        "Setting (a), d = 2000; values and neuron 0 of seed 0, attention over all "
-        "samples and five seeds, losses as medians (bands: range). Claimed: values and "
-        "attention memorise noise; the training loss falls exponentially, the test "
-        "loss stays of order 1. This is reproduced: an exponential fits the second "
-        "half of training with a hundredth of a power law's residual. " + runs.ATTENTION
+        "Values, one neuron, attention and losses over all 2000 steps of SignGD in "
+        "setting (a), d = 2000: values and neuron 0 are of seed 0, attention is over "
+        "all samples and five seeds, and losses are medians (bands: range). Claimed: "
+        "values and attention memorise noise; the training loss falls exponentially, "
+        "the test loss stays of order 1. This is reproduced: an exponential fits the "
+        "second half of training with a hundredth of a power law's residual. "
+        + runs.ATTENTION
     ),
     needs={"run": runs.signgd()},
     shows=Panels(
@@ -232,10 +235,11 @@ FIGURE13 = Exhibit(
     kind="figure",
     title="Figure 13: four heads",
     caption=(
-        "Setting (a), d = 2000, four heads with separate weights, whose outputs are "
-        "added; seed 0, values and neuron 0 of the first head. Claimed: heads behave "
-        "alike, and like a single head. They do; four heads together learn faster, so "
-        "that losses fall earlier. " + runs.ATTENTION
+        "Values, one neuron, attention and losses with four heads: setting (a), d = "
+        "2000, heads with separate weights, whose outputs are added; seed 0, values "
+        "and neuron 0 of the first head. Claimed: heads behave alike, and like a "
+        "single head. They do; four heads together learn faster, so that losses fall "
+        "earlier. " + runs.ATTENTION
     ),
     needs={"run": runs.HEADS},
     shows=Panels(

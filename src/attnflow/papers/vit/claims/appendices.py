@@ -21,7 +21,7 @@ TOLERANCE = 1e-12
 
 def _large(run: str, value: float, *names: str) -> dict[str, Any]:
     """Mutations of what is too small to matter tenfold."""
-    reason = "nearly nothing: ten times as much is as little"
+    reason = "a rounding error: ten times as large, it is still far below the tolerance"
     return {
         "inert": dict.fromkeys(names, reason),
         "mutations": c.named(*(mutate.replace(run, name, value) for name in names)),
@@ -50,8 +50,10 @@ _rule = partial(
     kind=c.Kind.IDENTITY,
     system="random weights and data of order 1, float64",
     needs=RULES,
-    predicate="against automatic differentiation of equation (1), written apart from "
-    "the library's; 10^−12 of the largest entry is rounding",
+    predicate=(
+        "compared with automatic differentiation of equation (1), in code written "
+        "independently of the library; 10^−12 of the largest entry is rounding"
+    ),
     source="our computation, seeds 200–202",
     settings="N = 6, M = 4, d = 24, d_h = 12, d_v = 8, noise projected off the signals",
 )
@@ -76,16 +78,20 @@ CLAIMS = (
     _rule(
         id="D-LemB.2",
         place="Lemma B.2",
-        statement="γ_V± and ρ_V,n,i move in a step as printed, with products of noise "
-        "of all samples.",
+        statement=(
+            "In a step γ_V± and ρ_V,n,i move as printed, including the inner "
+            "products between the noise of all samples."
+        ),
         judge=_equal("step of V"),
         **_large("updates", 1.0, "step of V"),
     ),
     _rule(
         id="D-LemB.3",
         place="Lemma B.3",
-        statement="Scores of signals and of noise move in a step as printed, to second "
-        "order in α and β.",
+        statement=(
+            "In a step the scores of signals and of noise move as printed, to second "
+            "order in α and β."
+        ),
         judge=_equal("step of scores"),
         **_large("updates", 1.0, "step of scores"),
     ),

@@ -45,27 +45,33 @@ CLAIMS = (
     claim(
         id="D-Thm4.1-in",
         place="Theorem 4.1; Condition 4.1",
-        statement="Benign training reaches ε between half and twice 2/(ηε‖μ‖²‖w_O‖²) "
-        "steps, and the test loss is at most 5ε then.",
+        statement=(
+            "Benign training reaches ε in between half and twice 2/(ηε‖μ‖²‖w_O‖²) "
+            "steps, and the test loss is then at most 5ε."
+        ),
         under=UNDER["benign"],
         needs=BENIGN,
         judge=All((_ORDER, _TEST["benign"])),
         predicate="constants for Θ and o(1) are ours: the leading order at small ε, "
         "with every constant, and 5ε. D-Thm4.1-2-in has o(1) along ε",
-        source="our runs: the flow on seeds 200–204 (1.24 times, test loss 4.1ε on "
-        "seeds 0–2), descent on seed 200. 5ε was 2ε at ε = 0.1, outside items (3) and "
-        "(9), and was changed after seeds 0–2",
+        source=(
+            "our runs: the flow on seeds 200–204 (1.24 times, test loss 4.1ε on "
+            "seeds 0–2), descent on seed 200. The bound was 2ε, at ε = 0.1 outside "
+            "items (3) and (9), and was changed to 5ε after seeds 0–2"
+        ),
         settings="all items met. Flow: N = 40, M = 3, N·SNR² = 400, ε = 0.025, d_h = "
         "SNR⁴N²/ε² = 2.6·10⁸, d = N²d_h/ε² = 6.6·10¹⁴. Descent with η = "
         "d_h^−½‖μ‖^−2, 430,000 steps: N = 32, M = 2, N·SNR² = 200, ε = 0.0317",
         survives=ENDS_ALONE,
-        inert={"loss": "nothing but the end is recorded"},
+        inert={"loss": "only the end is recorded"},
     ),
     claim(
         id="D-Thm4.2-in",
         place="Theorem 4.2; Condition 4.1",
-        statement="Harmful training reaches ε between half and twice "
-        "N/(ηεσ̃_p²d‖w_O‖²) steps, and the test loss is at least 0.1 then.",
+        statement=(
+            "Harmful training reaches ε in between half and twice N/(ηεσ̃_p²d‖w_O‖²) "
+            "steps, and the test loss is then at least 0.1."
+        ),
         system=FLOW,
         under=UNDER["harmful"],
         needs={"harmful": HARMFUL},
@@ -77,7 +83,7 @@ CLAIMS = (
         "SNR^−4N²/ε² = 1.2·10¹¹, d = N²d_h/ε² = 5·10¹⁷; at item (6)'s η descent would "
         "take 9 million steps",
         survives=ENDS_ALONE,
-        inert={"loss": "nothing but the end is recorded"},
+        inert={"loss": "only the end is recorded"},
     ),
     claim(
         id="D-Thm4.1-const",
@@ -95,6 +101,6 @@ CLAIMS = (
         settings="N = 16, M = 4, N·SNR² = 400, ε = 0.1, d_h = SNR⁴N²/ε² = 1.6·10⁷, "
         "d = N²d_h/ε² = 4.1·10¹¹",
         survives=ENDS_ALONE,
-        inert={"loss": "nothing but the end is recorded"},
+        inert={"loss": "only the end is recorded"},
     ),
 )

@@ -137,10 +137,10 @@ def _by_control(run: xr.Dataset) -> xr.Dataset:
 
 
 _SOURCE = (
-    "our runs, seeds 200 and 201. Known before predicates were fixed: on seed 0 the "
-    "corners of the map with patches of 14 (test losses 5.8, 1.2, 3.4, 0.66), some "
-    "cells with 7 and two with 4, from which 14 and the training loss were chosen; on "
-    "seeds 200 and 201 a quick map of few samples"
+    "our runs, seeds 200 and 201. Seen before the predicates were fixed: on seed 0 "
+    "the corners of the map with patches of 14 (test losses 5.8, 1.2, 3.4, 0.66), "
+    "some cells with patches of 7 and two with patches of 4, from which 14 and the "
+    "training loss were chosen; on seeds 200 and 201 a quick map of few samples"
 )
 _claim = partial(
     c.Claim,
@@ -164,29 +164,39 @@ CLAIMS = (
         "harmful to benign overfitting.",
         needs=CELLS,
         judge=TRANSITION,
-        predicate="from one end of either axis to the other, at every value of the "
-        "other axis; guessing has an error of 0.9",
+        predicate=(
+            "from one end of an axis to the other, at every value of the other axis; "
+            "guessing has an error of 0.9"
+        ),
         survives=ENDS_ALONE,
     ),
     _claim(
         id="D-Fig2c-law",
         origin="ours",
-        statement="On noisy digits the test loss is level along lines of constant "
-        "N·SNR², as the theory's condition is.",
+        statement=(
+            "On noisy digits the test loss is constant along lines of constant "
+            "N·SNR², as the theory's condition suggests."
+        ),
         needs=CELLS,
         judge=LEVEL,
         expected=c.Verdict.FAILS,
-        source=f"{_SOURCE}. Between those corners c/b was 1.25; within 0.5 of that "
-        "it is in one of the two seeds",
-        no_witness="hours of training vision transformers on MNIST",
+        source=f"{_SOURCE}. Between those corners c/b was 1.25; it is within 0.5 of "
+        "that in one of the two seeds",
+        no_witness=(
+            "it would take hours to train vision transformers on MNIST in an "
+            "independent script"
+        ),
         mends=c.named(mutate.on_run("N·SNR² alone matters", mutate.EVERY, _by_control)),
     ),
     _claim(
         id="D-Fig2c-patch",
         origin="ours",
-        statement="Whether the SNR matters depends on the patches: where each holds "
-        "noise and digit, a tenfold SNR lowers the test loss three times or more; with "
-        "patches of 7 × 7 or 4 × 4 it changes it by a factor of 1.5 at most.",
+        statement=(
+            "Whether the SNR matters depends on the patches: if each contains noise "
+            "and digit, a tenfold SNR lowers the test loss by a factor of 3 or more; "
+            "with patches of 7 × 7 or 4 × 4 it changes the test loss by a factor of "
+            "at most 1.5."
+        ),
         needs={name: NEEDS[name] for cells in JUDGED.values() for name in cells},
         judge=PATCHES,
         predicate="between SNR 0.2 and 2, at N = 3000 and 8400 (with 4 × 4 at 3000 "

@@ -31,13 +31,13 @@ TARGETS = (0.1, 0.1**1.5, 0.01, 0.1**2.5, 0.001)
 CONDITION = (*(f"({i})" for i in range(1, 11)), "data", "initial", "w_O")
 UNDER = {regime: (*CONDITION, regime) for regime in REGIMES}
 """What Theorems 4.1 and 4.2 assume, and all that is proved for them."""
-ENDS_ALONE = {"holes": "it reads the ends of runs alone"}
+ENDS_ALONE = {"holes": "it reads only the ends of runs"}
 EARLY = {
     "cut": "T2 comes before a tenth of the training",
-    "holes": "T2 comes before the records that are unknown",
+    "holes": "T2 comes before the unknown records",
 }
 """Reasons why claims hold on runs that are not known in all."""
-UNTIL_END = {"loss": "it only says whether T3 was reached, where runs end"}
+UNTIL_END = {"loss": "it only shows whether T3, where runs end, was reached"}
 """The reason why a variable that is read does not matter."""
 
 

@@ -21,7 +21,9 @@ NEAR = 0.15
 # With three seeds of 0 to 4 the bootstrap's 95% reach ±0.12; ten have √(3/10) of it.
 REACH = {"trained": 0.08, "undivided": 0.12, "unit": 0.12}
 WORDS = {
-    "trained": "w_O begins at PyTorch's default over 16 and is trained with the rest",
+    "trained": (
+        "w_O starts at PyTorch's default over 16 and is trained with the other weights"
+    ),
     "undivided": "w_O is fixed at PyTorch's default, not divided",
     "unit": "w_O is fixed with norm 1, as the theory has it",
     "literal": "w_O is fixed at PyTorch's default over 16",
@@ -181,10 +183,12 @@ SLOPES = {
     "unit": "our runs, seeds 200–204 (−0.52 within [−0.67, −0.40] on seeds 0–2)",
 }
 CONSTANTS = {
-    "trained": "our runs: 1083 within [1027, 1159] on seeds 0–2. On seeds 200–209 it "
-    "is 1154 within [1033, 1375], which misses 15% by a hair; 96% of cells agree with "
-    "1000, and 1106 separates most of them. Seeds differ by more than three of them "
-    "show: three others, in a prototype, gave 1005",
+    "trained": (
+        "our runs: 1083 within [1027, 1159] on seeds 0–2. On seeds 200–209 it is "
+        "1154 within [1033, 1375], whose end misses 15% narrowly; 96% of cells agree "
+        "with 1000, and 1106 separates the most cells. Three seeds are too few to "
+        "show how much seeds differ: three others, in a prototype, gave 1005"
+    ),
     "undivided": "our runs, seeds 200–204 (1116 within [1062, 1198] on seeds 0–2)",
     "unit": "our runs, seeds 200–204 (875 within [800, 959] on seeds 0–2). The verdict "
     "depends on the seeds: three others, in a prototype, gave 777, outside 15%",
@@ -257,9 +261,11 @@ CLAIMS = (
     c.Claim(
         id="D-ctrl",
         place="Figure 1; Theorems 4.1 and 4.2",
-        statement="The boundary is one in N‖μ‖²/(σ̃_p²d), with the strong noise, and "
-        "not in N·SNR², with the weak one; nor does it move with M as the proofs' "
-        "1500M³ does.",
+        statement=(
+            "The boundary is at a constant N‖μ‖²/(σ̃_p²d), with the strong noise, "
+            "and not at a constant N·SNR², with the weak noise; nor does it move "
+            "with M as the proofs' 1500M³ does."
+        ),
         under=(),
         origin="ours",
         kind=c.Kind.OBSERVATION,

@@ -53,8 +53,10 @@ CLAIMS = (
     ev.appendix_claim(
         id="D-Lem5.5",
         place="Lemma 5.5",
-        statement="At T3 margins of test points are at least log(C/ε)/C' − 1, but for "
-        "few of them.",
+        statement=(
+            "At T3 the margins of all but a few test points are at least log(C/ε)/C' "
+            "− 1."
+        ),
         kind=c.Kind.ASYMPTOTIC,
         under=ev.UNDER["benign"],
         needs={"benign": ev.APPENDIX_RUNS["benign"]},
@@ -70,14 +72,18 @@ CLAIMS = (
                 c.Rising("margin of the lowest 5%", _low_margin, m.INVERSE),
             )
         ),
-        predicate="of 100 test points, ε = 0.1 … 0.001; the proof's C' of about "
-        "2M² = 32 would let it grow by 0.03 for each e-fold",
+        predicate=(
+            "of 100 test points, ε = 0.1 … 0.001; with the proof's C' of about 2M² = "
+            "32 the bound would grow by 0.03 for each factor e in 1/ε"
+        ),
     ),
     ev.sampled_claim(
         id="D-LemD.8",
         place="Lemma D.8",
-        statement="At T3 the signal of a fresh sample pays itself attention of at "
-        "least 1/(2M).",
+        statement=(
+            "At T3 the signal of a fresh sample pays attention of at least 1/(2M) to "
+            "itself."
+        ),
         under=ev.UNDER["benign"],
         needs={
             "benign": ev.SAMPLED_RUNS["benign"],
@@ -114,9 +120,9 @@ CLAIMS = (
         "deviation grows was added to the correction with results in view",
         correction=c.Correction(
             c.CorrectionKind.OPPOSITE,
-            "Noise that is not projected holds a share of the signals: values of fresh "
-            "strong noise have √2σ̃_p/‖μ‖ times the signal's value as their deviation, "
-            "and grow with it beyond every bound.",
+            "Noise that is not projected contains a share of the signals: the values "
+            "of fresh strong noise have a standard deviation of √2σ̃_p/‖μ‖ times the "
+            "signal's value, and grow with it beyond every bound.",
             c.All(
                 (
                     # The deviation of 100 normal numbers is known to 7%: four times.

@@ -68,7 +68,7 @@ def _learned(run: xr.Dataset) -> xr.Dataset:
 
 LEARNED = mutate.on_run("test loss is the training loss", mutate.EVERY, _learned)
 LEVEL = mutate.replace(mutate.EVERY, "test_loss_at_end", 0.5)
-ENDS_ONLY = {"loss": "nothing but the end is recorded"}
+ENDS_ONLY = {"loss": "only the end is recorded"}
 _TIMES = _rungs("ε", _inverse)
 _claim = partial(
     claim,

@@ -54,7 +54,7 @@ CLAIMS = (
             )
         ),
         predicate="ε = 0.1 … 0.001; 0.1 is the constant of Lemma E.6",
-        inert={"loss": "the test loss is of order 1 at all times, also at others"},
+        inert={"loss": "the test loss is of order 1 at all times"},
         source="our runs, seeds 200–204 (0.66 to 0.69 at 0.01 on seeds 0–4); the "
         "ladder was added with results in view",
     ),
@@ -73,8 +73,10 @@ CLAIMS = (
     ev.appendix_claim(
         id="D-Thm4.2-err",
         place="Theorem 4.2 (2); Section 4",
-        statement="A high test loss is not a high test error: with larger w_O the "
-        "harmful run classifies nearly all test points.",
+        statement=(
+            "A high test loss is not a high test error: with larger w_O the harmful "
+            "run classifies nearly all test points correctly."
+        ),
         origin="ours",
         kind=c.Kind.OBSERVATION,
         under=(),
@@ -117,14 +119,14 @@ CLAIMS = (
         judge=c.AtLeast(
             "training loss at T3", lambda run: measures.at_end(run, "loss"), FLOOR
         ),
-        predicate="runs stop at the first step with a loss of ε at most",
+        predicate="runs stop at the first step at which the loss is at most ε",
         expected=c.Verdict.FAILS,
         source="note D-N2a: Theorem 4.2 (1) and Lemma D.7 say ε; our runs, seeds "
         "200–204 (Appendix A) and 200–209 (theory's sizes)",
         correction=c.Correction(
             c.CorrectionKind.TYPO,
             "The training loss is at most ε by T3, as in Theorem 4.2 and Lemma D.7, "
-            "with 1 for the constant of T3.",
+            "with the constant in T3 read as 1.",
             c.AtMost(
                 "steps to ε over N/(ηεσ_p²d‖w_O‖²)",
                 lambda run: (

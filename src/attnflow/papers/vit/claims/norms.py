@@ -123,8 +123,8 @@ CLAIMS = (
         expected=c.Verdict.FAILS,
         correction=c.Correction(
             c.CorrectionKind.OPPOSITE,
-            "At these sizes, far from d_h = SNR⁴N²/ε², squares of lengths grow "
-            "100-fold or more by ε = 0.001: the propositions need the condition.",
+            "At these sizes, far from d_h = SNR⁴N²/ε², squared norms grow 100-fold "
+            "or more by ε = 0.001: the propositions need the condition.",
             c.AtLeast("largest squared norm at T3 over its expectation", _final, 100.0),
         ),
         mends=c.named(

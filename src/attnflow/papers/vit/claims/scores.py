@@ -70,7 +70,7 @@ BOUNDED = All(
         ),
     )
 )
-_THIN = "; the margin is the least of all steps, which is small by nature"
+_THIN = "; the margin is the smallest over all steps, which is necessarily small"
 CLAIMS = (
     ev.sampled_claim(
         id="D-PropD",
@@ -85,8 +85,10 @@ CLAIMS = (
     ev.sampled_claim(
         id="D-PropL",
         place="Propositions L(t) and P(t)",
-        statement="In the harmful regime every score of the strong noise grows by at "
-        "least twice what others of its row grow by, from T1 to T3.",
+        statement=(
+            "In the harmful regime every score of the strong noise grows by at least "
+            "twice as much as the others in its row, from T1 to T3."
+        ),
         under=ev.UNDER["harmful"],
         needs={"harmful": ev.SAMPLED_RUNS["harmful"]},
         judge=TWICE,

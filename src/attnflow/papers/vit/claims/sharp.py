@@ -51,9 +51,12 @@ CLAIMS = (
         predicate="ε from 0.018 to 1.8·10^−4, with d_h and d tied to it; constants of "
         "both Ω(1) read as 1",
         expected=c.Verdict.FAILS,
-        source="our runs, seeds 200–202; note D-N15a. With the constants of both Ω(1) "
-        "left open the theorems contradict each other wherever N·SNR² = Θ(1): what is "
-        "judged is the reading with 1 of Theorem 4.1, which is ours and not printed",
+        source=(
+            "our runs, seeds 200–202; note D-N15a. With the constants of both Ω(1) "
+            "left open the theorems contradict each other wherever N·SNR² = Θ(1): "
+            "what is judged is Theorem 4.1 with the constant read as 1, a reading "
+            "that is ours and not printed"
+        ),
         settings="all items met, of Theorem 4.2 too: N = 64, M = 2, C_p² = 50, d_h = "
         "SNR^−4N²/ε², d = N²d_h/ε²; N·SNR² = 1, and 400 for the correction",
         survives=ev.ENDS_ALONE,

@@ -138,15 +138,19 @@ CLAIMS = (
             judge=SMALL,
             survives=ev.EARLY,
             predicate="o(1) read as 0.1, Θ as 1"
-            + (", with σ̃_p, as it must be" if regime == "harmful" else ""),
+            + (
+                "; with σ̃_p for σ_p, which must be meant" if regime == "harmful" else ""
+            ),
         )
         for regime in ev.REGIMES
     ),
     ev.sampled_claim(
         id="D-stages",
         place="Section 5.3",
-        statement="Stages end one after the other: values separate, values leave 0 "
-        "and attention becomes sparse, the loss falls to ε.",
+        statement=(
+            "Stages end one after the other: first values separate, then values "
+            "leave 0 and attention becomes sparse, then the loss falls to ε."
+        ),
         under=ev.CONDITION,
         needs=ev.SAMPLED_RUNS,
         judge=_in_turn(("T1", "T2", "T_att", "T3")),
@@ -154,7 +158,11 @@ CLAIMS = (
     ev.appendix_claim(
         id="D-stages-paper",
         place="Section 5.3; Figures 3 and 4",
-        statement="At Appendix A's sizes stages end in the same order.",
+        statement=(
+            "At Appendix A's sizes stages end in the printed order too: values "
+            "separate, values leave 0 and attention becomes sparse, the loss falls "
+            "to ε."
+        ),
         under=ev.CONDITION,
         needs=ev.APPENDIX_RUNS,
         judge=_in_turn(("T1", "T2", "T_att", "T3")),

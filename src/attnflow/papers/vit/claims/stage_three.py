@@ -62,8 +62,10 @@ CLAIMS = (
             when=_later,
             period="from T2 to T3",
         ),
-        predicate="the lemma's C is any constant: ours are half of the least on seeds "
-        "0–4; late C tends to N_y/N = 1/2, and to C_p² = 100",
+        predicate=(
+            "the lemma's C is any constant: ours are half of the smallest on seeds "
+            "0–4; late C tends to N_y/N = 1/2, and to C_p² = 100"
+        ),
     ),
     *(
         ev.sampled_claim(

@@ -91,9 +91,11 @@ CLAIMS = (
                 ),
             )
         ),
-        predicate="attention of 1/M or more, half of the samples and −ℓ' of 1/2 give "
-        "1/(4M); at T1 the winner's value is 3M times the others by definition, so "
-        "that the margin is small by nature",
+        predicate=(
+            "attention of 1/M or more, half of the samples and −ℓ' of 1/2 give "
+            "1/(4M); at T1 the winner's value is 3M times the others by definition, "
+            "so that the margin is necessarily small"
+        ),
         source="our runs, seeds 200–209 (0.17 and 12 on seeds 0–4)",
     ),
     ev.sampled_claim(

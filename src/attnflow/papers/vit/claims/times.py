@@ -122,10 +122,10 @@ _claim = partial(
     source="our runs: seeds 200–204 for ε, 200–202 for the other ladders",
 )
 _PREDICATE = (
-    "five sizes each: ε, η and ‖w_O‖² over two decades (up to √10/768: beyond, "
-    "attention lags behind values and T grows over its order), {rest}. At ε the slope "
-    "bends towards −1 as 1/log(1/ε) falls (−0.96 over 0.1 to 0.001); 0.05 was fixed "
-    "before the deciding seeds (200 on) were run"
+    "five sizes each: ε, η and ‖w_O‖² over two decades (up to √10/768; beyond that "
+    "attention lags behind values, and T grows faster than its order), {rest}. In ε "
+    "the slope tends to −1 as 1/log(1/ε) falls (−0.96 over 0.1 to 0.001); 0.05 was "
+    "fixed before the deciding seeds (200 on) were run"
 )
 CLAIMS = (
     _claim(

@@ -179,7 +179,11 @@ CLAIMS = (
     _claim(
         id="D-Lem5.1-rho-harmful",
         place="Lemma 5.1",
-        statement="The same bound in the harmful run: the lemma names no regime.",
+        statement=(
+            "In the harmful run too, |Δρ_V,n,i| is at most 2ηC_p²σ_p²d/(NM) times "
+            "the attention that ξ_n,i gets in its own sample, weighted by −ℓ': the "
+            "lemma names no regime."
+        ),
         under=("data", "w_O"),
         needs={"harmful": EVERY_STEP["harmful"]},
         judge=_printed("harmful"),

@@ -90,9 +90,11 @@ CLAIMS = (
             predicate="at the last record before the loss is 0.01; leads of the signal "
             "over the strong noise or the other way round, in means over samples and "
             "queries",
-            source="our runs, seeds 200–204. Bounds were 5 and 0.9 while w_O was fixed "
-            "alone, and were lowered to 1 and 0.5 after seeds 0–2 with w_O trained "
-            "(scores 3.2 to 3.7, attention 0.63)",
+            source=(
+                "our runs, seeds 200–204. The bounds were 5 and 0.9 as long as only "
+                "w_O fixed was judged, and were lowered to 1 and 0.5 after seeds 0–2 "
+                "with w_O trained (scores 3.2 to 3.7, attention 0.63)"
+            ),
         )
         for number, regime, words in (
             (3, "benign", "the signal"),
@@ -102,9 +104,11 @@ CLAIMS = (
     _claim(
         id="D-Fig34-sparse",
         place="Figures 1, 3 and 4; Section 5.3",
-        statement="Sparse attention depends on w_O: fixed, the winner has nearly all "
-        "attention when the loss is 0.01; trained, as Figure 1's boundary needs it, at "
-        "most three quarters.",
+        statement=(
+            "Sparse attention depends on w_O: fixed, the winner has nearly all "
+            "attention when the loss is 0.01; trained, as Figure 1's boundary "
+            "requires, it has at most three quarters."
+        ),
         origin="ours",
         needs={**ev.APPENDIX_RUNS, **ev.TRAINED_RUNS},
         judge=SPARSE,

@@ -137,12 +137,11 @@ CHECKS = {
     "N·SNR² at the boundary differs by a factor of 8 or more": lambda t: (
         np.ptp(np.log(_middles(t, strong=False))) >= np.log(8)
     ),
-    "N‖μ‖²/(σ̃_p²d) by less than a factor of 1.8": lambda t: (
+    "N‖μ‖²/(σ̃_p²d) at the boundary differs by less than a factor of 1.8": lambda t: (
         np.ptp(np.log(_middles(t, strong=True))) < np.log(1.8)
     ),
-    "halving M moves it by less than a factor of 1.5, where M³ would by 8": lambda t: (
-        abs(np.diff(np.log(_middles(t, strong=False)))) < np.log(1.5)
-    ),
+    "halving M moves the boundary by less than a factor of 1.5, where M³ would move "
+    "it by 8": lambda t: abs(np.diff(np.log(_middles(t, strong=False)))) < np.log(1.5),
 }
 
 CONTROL = Exhibit(

@@ -92,13 +92,13 @@ FIGURE2AB = Exhibit(
     kind="figure",
     title="Figures 2a and 2b: digits with noise on their border",
     caption=(
-        "The first image that the networks of Figure 2c train on, times SNR/(1 + SNR), "
+        "The first training image of the networks of Figure 2c, times SNR/(1 + SNR), "
         "with normal noise times 1/(1 + SNR) on the outer four pixels: one sixth and "
         "five sixths at SNR 0.2, two thirds and one third at SNR 2. MNIST's digits "
-        "are drawn within 20 × 20 pixels and then centred, so that they stay "
-        "inside the line except for ends of strokes. Cut into patches of 4 × 4 (thin "
-        "lines), an image has 24 of noise and 25 of digit, as the samples of the "
-        "theory have."
+        "are drawn within 20 × 20 pixels and then centred, so that they stay inside "
+        "the line except for ends of strokes. Cut into patches of 4 × 4 (thin "
+        "lines), an image has 24 patches of noise and 25 of digit: separate tokens, "
+        "as in the theory."
     ),
     needs=NEEDS,
     shows=Panels(
@@ -127,7 +127,7 @@ FIGURE2AB = Exhibit(
         }
     },
     checks={
-        "it is one digit, with the same noise": lambda t: [
+        "both images show the same digit with the same noise": lambda t: [
             np.array_equal(first[name], other[name])
             for name in ("digit", "noise")
             for first, other in itertools.combinations(t.values(), 2)

@@ -142,9 +142,9 @@ def _cell(run: xr.Dataset) -> dict[str, float]:
 
 
 DIGITS_SILENT = (
-    "Patches are not stated. Ours are 14 × 14 (each holds noise and digit), which was "
-    "chosen after a pilot in which the SNR mattered with these alone; beside it "
-    "are 7 × 7 and 4 × 4.",
+    "Patches are not stated. Ours are 14 × 14 (each holds noise and digit), which "
+    "were chosen after a pilot in which the SNR mattered only with these; results "
+    "for 7 × 7 and 4 × 4 are shown next to them.",
     "Of the network only layers and heads are stated. Ours has width 32, trained "
     "position vectors, layer norms before attention, residuals, a mean over patches "
     "and 64 ReLU neurons.",
@@ -152,7 +152,7 @@ DIGITS_SILENT = (
     "64, until the training loss, evaluated every 100 steps, is at most 0.05; "
     "Section 6 has 0.01 for its other experiments.",
     "Seeds and the spacing of the map are not stated, nor whether test images have "
-    "noise. Ours have, drawn anew; 2000 of them.",
+    "noise. Ours do, drawn independently; there are 2000 of them.",
 )
 
 FIGURE2C = Exhibit(
@@ -160,15 +160,15 @@ FIGURE2C = Exhibit(
     kind="figure",
     title="Figure 2c: test loss on noisy MNIST over N and SNR",
     caption=(
-        "Vision transformers of two layers with four heads on digits with noise on "
-        "their border, each trained by Adam until the loss of its training set is at "
-        "most 0.05 (cells in brackets did not reach it), with images cut into 4, 16 "
-        "or 49 patches, which the paper does not specify. With 14 × 14, 4 × 5 cells "
-        "in the paper's range, two seeds (`attnflow reproduce vit/map-mnist` has 10 × "
-        "10); with 7 × 7 two seeds and with 4 × 4, which takes longest, one. Last: "
-        "the cells of the first map in the order of N·SNR², the theory's control "
-        "parameter, and of N·SNR^a with the fitted a: the smoother curve is the "
-        "better law."
+        "Test loss over N and SNR of vision transformers with two layers and four "
+        "heads on digits with noise on their border, each trained by Adam until the "
+        "loss of its training set is at most 0.05 (cells in brackets did not reach "
+        "it), with images cut into 4, 16 or 49 patches, which the paper does not "
+        "specify. With 14 × 14, 4 × 5 cells in the paper's range, two seeds "
+        "(`attnflow reproduce vit/map-mnist` has 10 × 10); with 7 × 7 two seeds and "
+        "with 4 × 4, which takes longest, one. Last: the cells of the first map in "
+        "the order of N·SNR², the theory's control parameter, and of N·SNR^a with "
+        "the fitted a: the smoother curve is the better law."
     ),
     needs=NEEDS,
     shows=Panels((*map(_map, BY_PATCH), IN_A_ROW), columns=2, size=(12.4, 9.2)),

@@ -131,7 +131,7 @@ def _checks(winner: str) -> Predicates:
         )
         for panel in PANELS
     } | {
-        "attention begins even": lambda t: [
+        "attention is uniform at the start": lambda t: [
             abs(_begin(t[f"attention, {n}"], winner) - 1 / run.sizes[KEY_POSITION])
             < 0.01
             for n, run in t.runs.items()
@@ -157,14 +157,14 @@ def _figure(number: int, regime: Regime, caption: str) -> Exhibit:
         title=f"Figure {number}: scores, attention and values, {regime} overfitting",
         caption=(
             f"{caption} M = 4, d = 2048, d_h = 1024, d_v = 256, σ_p = 0.05, σ̃_p = 1. "
-            "Means over samples, queries and three seeds; bands: from the least to the "
-            "largest of them (means over queries). Values times the label. Dotted: "
-            "ends of stages as detected (median over seeds), T2 where the largest "
-            "value is 0.1, T_att where mean attention to the winner is 0.9, T1 where "
-            "its value is 3M times all others of its sample, T3 where training ends. "
-            "Above, w_O is trained with the rest, the reading that has Figure 1's "
-            "boundary: training ends before attention is sparse. Below, it is fixed, "
-            "as in the theory."
+            "Means over samples, queries and three seeds; bands are their range (of "
+            "means over queries). Values are multiplied by the label. Dotted: "
+            "ends of stages as detected (median over seeds): T2 when the largest "
+            "value is 0.1, T_att when mean attention to the winner is 0.9, T1 when "
+            "its value is 3M times all others of its sample, T3 when training ends. "
+            "Above, w_O is trained with the other weights, the reading that gives "
+            "Figure 1 its boundary: training ends before attention is sparse. Below, "
+            "w_O is fixed, as in the theory."
         ),
         needs={name: appendix(regime, of[0]) for name, of in READINGS.items()},
         shows=Panels(
@@ -182,9 +182,15 @@ def _figure(number: int, regime: Regime, caption: str) -> Exhibit:
 FIGURE3 = _figure(
     3,
     "benign",
-    "N = 16 and ‖μ‖ = 25: the signal wins. T1 is not reached: noise that is not "
-    "projected off the signals shares part of their value.",
+    "Scores, attention and values over steps at N = 16 and ‖μ‖ = 25, where the "
+    "signal wins. T1 is not reached: noise that is not projected off the signals has "
+    "a part of their value.",
 )
 FIGURE4 = _figure(
-    4, "harmful", "N = 10 and ‖μ‖ = 15: the strong noise token wins, and is memorised."
+    4,
+    "harmful",
+    (
+        "Scores, attention and values over steps at N = 10 and ‖μ‖ = 15, where the "
+        "strong noise token wins and is memorised."
+    ),
 )

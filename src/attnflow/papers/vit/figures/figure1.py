@@ -123,13 +123,14 @@ FIGURE1A = Exhibit(
     kind="figure",
     title="Figure 1a: test loss over SNR and number of samples",
     caption=(
-        f"Mean test loss when the training loss is ε; {_SIZES}. Dashed: the paper's "
+        "Mean test loss over SNR and N when the training loss is ε; "
+        f"{_SIZES}. Dashed: the paper's "
         "curve. Blue: where the mean test loss is 0.2 (dots), a power law through the "
         "dots, and the same crossing in each seed (thin). The fitted law is steeper "
         "than the curve: with random labels and small N, one class may have few "
-        "samples (figure `readings`). Left: w_O begins at PyTorch's default over 16 "
-        "and is trained with the rest. Right: it stays there, as the theory has it "
-        "(twelve cells, two seeds); no cell is below 0.2."
+        "samples (figure `readings`). Left: w_O starts at PyTorch's default over 16 "
+        "and is trained with the other weights. Right: it stays fixed there, as in "
+        "the theory (twelve cells, two seeds); no cell is below 0.2."
     ),
     needs=NEEDS,
     shows=Panels(LOSSES, size=SIZE),
@@ -138,8 +139,8 @@ FIGURE1A = Exhibit(
         "Section 6, on Figure 1a": {
             "for every N the test loss tends to fall with SNR (Kendall's τ below "
             "−0.8)": lambda t: [trend(row) < -0.8 for row in b.mean(t["map"]).values],
-            "for every SNR from a quarter of the largest it tends to fall with N (the "
-            "same)": lambda t: _trends_with_samples(t) < -0.8,
+            "for every SNR from a quarter of the largest on, it tends to fall with N "
+            "(likewise)": lambda t: _trends_with_samples(t) < -0.8,
         }
     },
     checks={
@@ -156,11 +157,12 @@ FIGURE1B = Exhibit(
     kind="figure",
     title="Figure 1b: the test loss cut at 0.2",
     caption=(
-        f"Where the mean test loss is above 0.2 (red); {_SIZES}. Crosses: cells on the "
-        "other side of the paper's curve. Blue: crossings of 0.2 by interpolation, "
+        f"Cells whose mean test loss is above 0.2 (red); {_SIZES}. Crosses: cells on "
+        "the wrong side of the paper's curve. Blue: crossings of 0.2 by interpolation, "
         "and a power law fitted to them; intervals are over resampled seeds, since "
         "cells of one seed share their random numbers. Left: w_O is trained with the "
-        "rest; right: fixed at PyTorch's default over 16 (twelve cells, two seeds)."
+        "other weights; right: it is fixed at PyTorch's default over 16 (twelve cells, "
+        "two seeds)."
     ),
     needs=NEEDS,
     shows=Panels(ABOVE, size=(SIZE[0] - 0.6, SIZE[1])),

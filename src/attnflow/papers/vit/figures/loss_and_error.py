@@ -96,13 +96,15 @@ CHECKS = {
     "the test loss is above 0.1 in every reading and every seed": lambda t: (
         np.array([*t[LOSS.key].values()]) > LEAST
     ),
-    "read literally it is within 10% of log 2": lambda t: (
+    "read literally, the test loss is within 10% of log 2": lambda t: (
         abs(t[LOSS.key][LITERAL] / np.log(2) - 1) < 0.1
     ),
     "with larger or trained w_O fewer than 2% of test samples are misclassified": (
         lambda t: _large(t[ERROR.key]) < 0.02
     ),
-    "though their test loss is above 0.3": lambda t: _large(t[LOSS.key]) > 0.3,
+    "with larger or trained w_O the test loss is above 0.3 all the same": lambda t: (
+        _large(t[LOSS.key]) > 0.3
+    ),
 }
 
 LOSS_AND_ERROR = Exhibit(
@@ -110,12 +112,13 @@ LOSS_AND_ERROR = Exhibit(
     kind="figure",
     title="Harmful overfitting: high test loss is not high test error",
     caption=(
-        "Appendix A's harmful setting (N = 10, ‖μ‖ = 15) trained to L_S ≤ 0.01, for "
-        "four readings of w_O; 300 test samples, five seeds as dots; margins over all "
-        "test samples and seeds. Theorem 4.2 bounds the test loss from below, and the "
-        "bound holds. But where w_O is not tiny nearly all test samples are "
-        "classified correctly, at a margin so small that the loss is high: the harm is "
-        "in the confidence, not in the decision."
+        "Test loss, test error and margins in Appendix A's harmful setting (N = 10, "
+        "‖μ‖ = 15), trained to L_S ≤ 0.01, for four readings of w_O; 300 test "
+        "samples, five seeds as dots; margins over all test samples and seeds. "
+        "Theorem 4.2 bounds the test loss from below, and the bound holds. But "
+        "unless w_O is tiny, nearly all test samples are classified correctly, with "
+        "margins so small that the loss is high: the harm is in the confidence, not "
+        "in the decision."
     ),
     needs={name: harmful(name) for name in READOUTS},
     shows=Panels((LOSS, ERROR, MARGIN), size=(12.4, 3.9)),

@@ -156,11 +156,13 @@ def _equal_is_sharper(table: Tables) -> bool:
 
 
 CHECKS = {
-    "read literally, fewer cells agree with N·SNR² = 1000 than in any other": _compared(
+    "read literally, fewer cells agree with N·SNR² = 1000 than in any other "
+    "reading": _compared(
         lambda t, name: b.agreeing(t[name]),
         lambda literal, others: literal < min(others),
     ),
-    "and beyond that curve the median test loss is 1.5 times that of any other": (
+    "read literally, the median test loss beyond that curve is 1.5 times that of any "
+    "other reading": (
         _compared(
             lambda t, name: beyond(t[name]),
             lambda literal, others: literal > 1.5 * max(others),
@@ -185,17 +187,17 @@ READINGS = Exhibit(
     kind="figure",
     title="Figure 1 for four readings of w_O, and with equal classes",
     caption=(
-        "Section 6 does not say what w_O is. Mean test loss over SNR and N for four "
-        "readings: PyTorch's default over 16, trained with the rest (a: ten seeds; b: "
-        "with as many samples of one class as of the other, four seeds) or fixed (e: "
-        "the literal reading, a few cells, two seeds); the default not divided, fixed "
-        "(c), and norm 1, fixed (d; three seeds each). Dashed: N·SNR² = 1000. Blue: "
-        "our boundary and its power law; f: exponents and constants with 95% intervals "
-        "over resampled seeds, which three or four seeds make too narrow. With random "
-        "labels and small N one class may have few samples, which raises the boundary "
-        "there and makes it steeper than N^(−1/2). Only the literal reading does not "
-        "reproduce the figure: none of its cells is below the cut, and training takes "
-        "hundreds of steps."
+        "Mean test loss over SNR and N for four readings of w_O, which Section 6 "
+        "does not specify: PyTorch's default over 16, trained with the other weights "
+        "(a: ten seeds; b: with equally many samples of both classes, four seeds) or "
+        "fixed (e: the literal reading, a few cells, two seeds); the default not "
+        "divided by 16, fixed (c); and norm 1, fixed (d; three seeds each). Dashed: "
+        "N·SNR² = 1000. Blue: our boundary and its power law; f: exponents and "
+        "constants with 95% intervals over resampled seeds (too narrow with only "
+        "three or four seeds). With random labels and small N one class may have few "
+        "samples, which raises the boundary there and makes it steeper than "
+        "N^(−1/2). Only the literal reading does not reproduce the figure: none of "
+        "its cells is below the cut, and training takes hundreds of steps."
     ),
     needs={name: EQUAL if name == BALANCED else phase_map(name) for name in NAMES},
     shows=Panels((*MAPS, LAWS), columns=3, size=(13.6, 9.0), finish=_finish),

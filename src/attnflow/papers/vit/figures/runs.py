@@ -92,9 +92,9 @@ def harmful(readout: str) -> Request:
 
 SEEDS_SILENT = "Seeds are not stated. Ours are 0, 1, …"
 READOUT_SILENT = (
-    "Section 6 does not state how w_O is initialised (PyTorch's default over 16, as "
-    "the rest?) or whether it is trained. We train it with the rest; figure `readings` "
-    "has the alternatives."
+    "Section 6 does not state how w_O is initialised (PyTorch's default over 16, "
+    "like the other weights?) or whether it is trained. We train it with the other "
+    "weights; figure `readings` shows the alternatives."
 )
 MAP_SILENT = (
     READOUT_SILENT,

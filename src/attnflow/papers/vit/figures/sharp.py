@@ -87,13 +87,13 @@ SHARP = Exhibit(
     kind="figure",
     title="How sharp the condition on N·SNR² is",
     caption=(
-        "Test loss where the training loss is ε, by gradient flow inside the whole of "
-        "Condition 4.1 (N = 64, M = 2, C_p² = 50, d_h = SNR^±4N²/ε², d = N²d_h/ε²; "
-        "three seeds). Dashed: N·SNR² = 1, where the hypotheses of Theorem 4.1 (the "
-        "test loss is o(1)) and of Theorem 4.2 (it is Θ(1)) are both met with their "
-        "constants read as 1; and 60M²C_p² = 12000, above which the printed T1 of "
-        "Lemma 5.2 is positive. The transition lies between them, near 82 = 1.6C_p², "
-        "which Ω(1) hides."
+        "Test loss over N·SNR² when the training loss is ε, by gradient flow at "
+        "sizes that meet all of Condition 4.1 (N = 64, M = 2, C_p² = 50, d_h = "
+        "SNR^±4N²/ε², d = N²d_h/ε²; three seeds). Dashed: N·SNR² = 1, where the "
+        "hypotheses of Theorem 4.1 (the test loss is o(1)) and of Theorem 4.2 (it is "
+        "Θ(1)) are both met with their constants read as 1; and 60M²C_p² = 12000, "
+        "above which the printed T1 of Lemma 5.2 is positive. The transition lies "
+        "between them, near 82 = 1.6C_p², a constant that Ω(1) hides."
     ),
     needs={f"{s:g}, {e:g}": _request(s, e) for s in STRENGTHS for e in TARGETS},
     shows=Panels(

@@ -79,15 +79,16 @@ STAGE_ORDER = Exhibit(
     kind="figure",
     title="The order of stages, at the paper's sizes and near Condition 4.1",
     caption=(
-        "When stages end, by the paper's formulas (diamonds) and as detected (dots: "
-        "median over three seeds, bars: range). Above: Appendix A's sizes, where "
-        "values leave zero and attention is won before the winner's value leads by 3M, "
-        "or it never leads: the printed order T1 < T2 < T3 does not hold. Below: sizes "
-        "near Condition 4.1, which N, ε and η miss, drawn from the distribution of "
-        "their Gram matrices (d = 4·10¹⁸, d_h = 10¹², N = 16, M = 4, ε = 0.05; "
-        "N·SNR² = 2000 and 1/4): the printed order holds. The benign T1 is negative "
-        "by its formula in both. Harmful formulas have σ_p where the memorised "
-        "token has σ̃_p, and C_p² is 400 and 100. Nothing is printed for T_att."
+        "End times of the stages, by the paper's formulas (diamonds) and as detected "
+        "(dots: median over three seeds, bars: range). Above: Appendix A's sizes, "
+        "where values leave zero and attention concentrates on the winner before the "
+        "winner's value exceeds the others 3M-fold, if it ever does: the printed "
+        "order T1 < T2 < T3 does not hold. Below: sizes near Condition 4.1, which N, "
+        "ε and η miss, drawn from the distribution of their Gram matrices (d = "
+        "4·10¹⁸, d_h = 10¹², N = 16, M = 4, ε = 0.05; N·SNR² = 2000 and 1/4): the "
+        "printed order holds. The benign T1 is negative by its formula in both. The "
+        "harmful formulas have σ_p where the memorised token has σ̃_p; C_p² is 400 "
+        "and 100. The paper has no formula for T_att."
     ),
     needs={
         f"{setting} {regime}": SETTINGS[setting][0](regime)
@@ -109,13 +110,15 @@ STAGE_ORDER = Exhibit(
         "inside Condition 4.1's sizes, T1 < T2 < T_att < T3 in both regimes": (
             lambda t: [in_order(t[f"theory {regime}"]) for regime in REGIMES]
         ),
-        "at Appendix A's sizes values leave zero before the winner's leads": lambda t: [
+        "at Appendix A's sizes values leave zero before the winner's value exceeds "
+        "the others 3M-fold": lambda t: [
             np.diff(_detected(t[f"appendix {regime}"])[:2]) < 0 for regime in REGIMES
         ],
         "the printed T1 is negative in both benign settings": lambda t: [
             "formula" not in t[f"{setting} benign"]["T1"] for setting in SETTINGS
         ],
-        "in the harmful settings T3 is reached before a fiftieth of its formula": (
+        "in the harmful settings T3 is reached before a fiftieth of the time that "
+        "its formula gives": (
             lambda t: [
                 _detected(stages)[-1] < stages["T3"].get("formula", 0.0) / 50
                 for stages in (t[f"{setting} harmful"] for setting in SETTINGS)
@@ -124,7 +127,7 @@ STAGE_ORDER = Exhibit(
     },
     silent=(
         *APPENDIX_SILENT,
-        "Θ of T2 and T3 has no constant: read as 1. Values are small below 0.1, and "
-        "attention is won at 0.9.",
+        "Θ of T2 and T3 has no constant: read as 1. Values count as small below 0.1, "
+        "and attention as won at 0.9.",
     ),
 )
