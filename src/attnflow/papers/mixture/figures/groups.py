@@ -230,7 +230,7 @@ FIGURE6 = _exhibit(
     + (
         " We use L = 4. With L = K + 1 = 5 and the bias b = 1/2 training does not "
         "succeed reliably: at infinite width accuracy stays at 8/9 (also "
-        "after 100 000 steps), and at width 64 one of five seeds classifies every "
+        "after 100 000 steps), and at width 64 one of three seeds classifies every "
         "sample after 8000. With b = 1 it succeeds."
     ),
 )
