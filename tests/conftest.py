@@ -1,5 +1,6 @@
 import functools
 import gc
+import importlib
 import os
 from pathlib import Path
 
@@ -19,10 +20,10 @@ def pytest_collection_finish():
     gc.freeze()
 
 
-# The ordinary run tries the same examples each time, so that its answer is of the code
-# alone; `make verify` goes on to others.
+# The ordinary run tries the same few examples each time, so that its answer is of the
+# code alone; `make verify` goes on to others, and to more of them.
 # How long an example takes depends on what else the machine does.
-settings.register_profile("same", derandomize=True, deadline=None)
+settings.register_profile("same", derandomize=True, deadline=None, max_examples=40)
 settings.register_profile("search", derandomize=False, deadline=None)
 settings.load_profile("same")
 
@@ -43,6 +44,33 @@ def room_for_programs():
         from attnflow.training.programs import make_room
 
         make_room()
+
+
+HELD_TO_OTHERS = ("models", "observables", "oracle")
+"""Folders whose runs are held to other programs, at any learning rate."""
+
+
+@pytest.fixture(autouse=True, scope="module")
+def any_rate(request):
+    """Runs without the threshold of their learning rate: one program less for each.
+
+    A fifth of the time of a short descent; `tests/experiments/test_limits.py` has them.
+    """
+    if request.path.relative_to(Path(__file__).parent).parts[0] in HELD_TO_OTHERS:
+        with pytest.MonkeyPatch.context() as patch:
+            module = importlib.import_module("attnflow.experiments.run")
+            patch.setattr(module, "rate_limit", lambda *_: "left out by the tests")
+            yield
+    else:
+        yield
+
+
+@pytest.fixture
+def thresholds(monkeypatch):
+    """Thresholds of learning rates, also where `any_rate` leaves them out."""
+    module = importlib.import_module("attnflow.experiments.run")
+    limits = importlib.import_module("attnflow.experiments.limits")
+    monkeypatch.setattr(module, "rate_limit", limits.rate_limit)
 
 
 @functools.cache

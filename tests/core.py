@@ -140,6 +140,14 @@ def mostly_slow(values: Iterable[Any], *fast: Any) -> list[Any]:
     return [v if v in fast else pytest.param(v, marks=pytest.mark.slow) for v in values]
 
 
+def some_slow(
+    cases: Iterable[tuple[Any, ...]], is_fast: Callable[..., bool]
+) -> list[Any]:
+    """The same for several arguments: those of which `is_fast` says so are taken."""
+    slow = pytest.mark.slow
+    return [c if is_fast(*c) else pytest.param(*c, marks=slow) for c in cases]
+
+
 @contextmanager
 def mutated(owner: Any, name: str, mutant: Any) -> Iterator[None]:
     """Another method or number for a while, in programs that are compiled for it.

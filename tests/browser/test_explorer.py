@@ -1,6 +1,7 @@
 """What pages play against `run`: all records, at defaults and at random knobs."""
 
 import base64
+import functools
 import json
 import shutil
 import subprocess
@@ -18,10 +19,10 @@ from attnflow.papers.base import SLUGS, paper
 from attnflow.schema.installation import MissingData
 from tests.browser.test_kernels import CASES, ROUNDING, tolerance_of
 from tests.browser.test_player import PLAYER
+from tests.core import mostly_slow
 
-SLOW = pytest.mark.slow
 VARIANTS = 6
-FAST = ("mixture/figure1", "mixture/stage1", "scansnap/figure3-c", "vit/theory-benign")
+FAST = ("mixture/figure1", "scansnap/figure3-c", "vit/theory-benign")
 # Lengths of runs at which every experiment is tried in some seconds.
 SHORT = {"steps": 60, "records": 7, "dense": 10, "until": 100.0, "test_samples": 20}
 SIZES = {
@@ -59,7 +60,9 @@ def sizes_of(name):
     return {n: v for n, v in wanted.items() if hasattr(setting, n)}
 
 
+@functools.cache
 def made(name, **more):
+    """A page of one experiment, made once for all tests that ask it something."""
     slug, id = name.split("/")
     overrides = {**sizes_of(name), **more}
     return Replay(document(paper(slug), [id], overrides, most=VARIANTS))
@@ -142,9 +145,7 @@ def test_no_slider_and_no_stage_is_lost():
 
 
 @pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize(
-    "name", [pytest.param(n, marks=() if n in FAST else SLOW) for n in offered()]
-)
+@pytest.mark.parametrize("name", mostly_slow(offered(), *FAST))
 def test_a_page_plays_what_python_runs(name):
     try:
         replay = made(name)
@@ -223,7 +224,7 @@ STAGED = {
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize(
     "name",
-    [pytest.param(n, marks=SLOW if "signgd" in n else ()) for n in STAGED],
+    mostly_slow(STAGED, "cooccurrence/quotient", "vit/theory-benign"),
 )
 def test_stages_that_are_functions_of_a_run_are_detected(name, tmp_path):
     """Each row of the paper's own table, by its words: one time, or none, in both."""

@@ -6,6 +6,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
 from typer.testing import CliRunner
 
 from attnflow.cli.app import app
@@ -13,7 +14,9 @@ from attnflow.cli.app import app
 ROOT = Path(__file__).parents[2]
 
 
+@pytest.mark.slow
 def test_a_rate_that_is_too_large_is_one_line_on_stderr(tmp_path):
+    """As other warnings are, for which `test_process` has a cheaper program."""
     done = subprocess.run(
         [
             *(sys.executable, "-m", "attnflow", "run", "mixture/figure1"),

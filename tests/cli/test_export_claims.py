@@ -3,6 +3,7 @@
 import csv
 import hashlib
 import json
+import shutil
 from dataclasses import replace
 
 import pytest
@@ -34,6 +35,20 @@ def export(program, target="toy", *options, code=0):
     return done
 
 
+@pytest.fixture(scope="module")
+def kept(tmp_path_factory):
+    return tmp_path_factory.mktemp("exported") / "given"
+
+
+@pytest.fixture
+def exported(program, out, kept):
+    """The folder of both claims, exported once for all tests that only read it."""
+    if not kept.exists():
+        export(program)
+        shutil.copytree(out, kept)
+    return kept
+
+
 def test_a_folder_for_each_claim_and_an_index(program, out):
     content = program.json("export-claims", "toy", "--out", "given", "--seeds", 2)
     assert [row["id"] for row in content["claims"]] == ["T-Thm1", "T-Thm2"]
@@ -51,9 +66,8 @@ def test_a_folder_for_each_claim_and_an_index(program, out):
     assert (out / "code" / "tests" / "toy.py").is_file()
 
 
-def test_a_report_answers_what_a_referee_asks(program, out):
-    export(program)
-    report = (out / "T-Thm1" / "README.md").read_text("utf-8")
+def test_a_report_answers_what_a_referee_asks(exported):
+    report = (exported / "T-Thm1" / "README.md").read_text("utf-8")
     for text in (
         "# toy/T-Thm1: holds",
         "An identity holds where",
@@ -70,42 +84,40 @@ def test_a_report_answers_what_a_referee_asks(program, out):
         "jax 0.",
     ):
         assert text in report, text
-    page = (out / "T-Thm1" / "index.html").read_text("utf-8")
+    page = (exported / "T-Thm1" / "index.html").read_text("utf-8")
     assert "toy/T-Thm1: holds</h1>" in page
-    runs = json.loads((out / "T-Thm1" / "runs.json").read_text("utf-8"))
+    runs = json.loads((exported / "T-Thm1" / "runs.json").read_text("utf-8"))
     assert runs["main"]["setting"]["width"] == 4
     assert runs["main"]["python"] == 'af.run("toy/flow", seeds=[0, 1])'
     assert runs["main"]["ends"]["outcome"] == ["finished", "finished"]
 
 
-def test_the_numbers_are_those_that_were_judged(program, out):
-    export(program)
-    with (out / "T-Thm1/data/01.main.loss.csv").open(encoding="utf-8") as file:
+def test_the_numbers_are_those_that_were_judged(exported):
+    with (exported / "T-Thm1/data/01.main.loss.csv").open(encoding="utf-8") as file:
         losses = [float(row["loss"]) for row in csv.DictReader(file) if row["loss"]]
-    content = json.loads((out / "T-Thm1" / "claim.json").read_text("utf-8"))
+    content = json.loads((exported / "T-Thm1" / "claim.json").read_text("utf-8"))
     (check,) = content["checks"]
     assert check["numbers"]["error"] == min(losses)
     assert check["verdict"] == content["row"]["verdict"] == "holds"
 
 
-def test_it_can_be_compared_with_another_verdict(program, out, tmp_path):
-    export(program)
+def test_it_can_be_compared_with_another_verdict(program, exported, tmp_path):
+    theirs = exported / "T-Thm1/claim.json"
     verify = ("verify", "toy/T-Thm1", "--seeds", 2, "--json", "mine.json")
     assert program(*verify).exit_code == 0
-    assert program("diff", "given/T-Thm1/claim.json", "mine.json").exit_code == 0
+    assert program("diff", theirs, "mine.json").exit_code == 0
     mine = json.loads((tmp_path / "mine.json").read_text("utf-8"))
     mine["claims"][0]["verdict"] = "fails"
     (tmp_path / "mine.json").write_text(json.dumps(mine))
-    assert program("diff", "given/T-Thm1/claim.json", "mine.json").exit_code == 1
+    assert program("diff", theirs, "mine.json").exit_code == 1
 
 
-def test_checksums_cover_every_file(program, out):
-    export(program)
-    lines = (out / "SHA256SUMS").read_text("utf-8").splitlines()
+def test_checksums_cover_every_file(exported):
+    lines = (exported / "SHA256SUMS").read_text("utf-8").splitlines()
     sums = {name: total for total, name in (line.split("  ", 1) for line in lines)}
-    assert set(sums) == files(out) - {"SHA256SUMS"}
+    assert set(sums) == files(exported) - {"SHA256SUMS"}
     for name, total in sums.items():
-        assert hashlib.sha256((out / name).read_bytes()).hexdigest() == total
+        assert hashlib.sha256((exported / name).read_bytes()).hexdigest() == total
 
 
 def test_what_is_there_is_left_and_what_is_not_whole_is_written(program, out, toy):

@@ -18,20 +18,35 @@ HEAVY = DRAWING | TRAINING | ARRAYS
 PROGRAM = """
 import json, sys
 from attnflow.cli import main
-try:
-    main()
-except SystemExit as end:
-    code = end.code or 0
-names = sorted(name for name, module in sys.modules.items() if module)
-print(json.dumps([code, names]), file=sys.stderr)
+ends = []
+for sys.argv[1:] in json.loads(sys.argv[1]):
+    try:
+        main()
+    except SystemExit as end:
+        code = end.code or 0
+    names = [name for name, module in sys.modules.items() if module]
+    ends.append([code, sorted(name for name in names if "." not in name)])
+print(json.dumps(ends), file=sys.stderr)
 """
+READING = {
+    "--help": 0,
+    "run --help": 0,
+    "list": 0,
+    "list mixture": 0,
+    "runs": 0,
+    "cite vit": 0,
+    "run mixture/figure1 widht=3": 2,
+    "run mixture/figure2": 2,
+    "verify mixture/B-nothing": 2,
+}
+"""Commands that only read declarations, and their exit codes."""
 
 SMALL = ("run", "mixture/figure1", "steps=3", "records=2")
 
 
 @pytest.fixture(scope="module")
 def modules_of(tmp_path_factory):
-    """The modules that a command imports in a process of its own, and its code."""
+    """What some commands import, one after the other in a process of their own."""
     place = tmp_path_factory.mktemp("imports")
     environment = {
         **os.environ,
@@ -40,44 +55,34 @@ def modules_of(tmp_path_factory):
         "XDG_CACHE_HOME": str(place / "cache"),
     }
 
-    def modules(*args, code=0):
+    def modules(*commands):
         done = subprocess.run(
-            [sys.executable, "-c", PROGRAM, *args],
+            [sys.executable, "-c", PROGRAM, json.dumps(commands)],
             env=environment,
             cwd=place,
             capture_output=True,
             text=True,
             check=False,
         )
-        exit_code, names = json.loads(done.stderr.splitlines()[-1])
-        assert exit_code == code, done.stderr
-        return {name for name in names if "." not in name}, done.stdout
+        ends = json.loads(done.stderr.splitlines()[-1])
+        return [(code, set(names)) for code, names in ends], done.stdout
 
     return modules
 
 
-@pytest.mark.parametrize(
-    ("args", "code"),
-    [
-        ("--help", 0),
-        ("run --help", 0),
-        ("list", 0),
-        ("list mixture", 0),
-        ("runs", 0),
-        ("cite vit", 0),
-        ("run mixture/figure1 widht=3", 2),
-        ("run mixture/figure2", 2),
-        ("verify mixture/B-nothing", 2),
-    ],
-)
-def test_what_only_reads_declarations_imports_no_library(modules_of, args, code):
-    names, _ = modules_of(*args.split(), code=code)
-    assert not HEAVY & names
+def test_what_only_reads_declarations_imports_no_library(modules_of):
+    ends, _ = modules_of(*(line.split() for line in READING))
+    for (line, wanted), (code, names) in zip(READING.items(), ends, strict=True):
+        assert code == wanted, line
+        assert not HEAVY & names, line
 
 
 @pytest.fixture(scope="module")
 def fresh(modules_of):
-    return modules_of(*SMALL)
+    """The modules that a run imports, and what it prints."""
+    ((code, names),), shown = modules_of(SMALL)
+    assert code == 0
+    return names, shown
 
 
 def test_a_descent_imports_no_solver_of_flows_and_draws_nothing(fresh):
@@ -90,15 +95,15 @@ def test_a_descent_imports_no_solver_of_flows_and_draws_nothing(fresh):
 
 
 def test_a_stored_run_is_shown_without_arrays(fresh, modules_of):
-    names, shown = modules_of(*SMALL)
+    ((_, names),), shown = modules_of(SMALL)
     assert not HEAVY & names
     assert shown == fresh[1]
 
 
 def test_a_stored_run_is_exported_without_jax(fresh, modules_of):
     id = fresh[1].split()[1]
-    names, _ = modules_of("export", id, "--out", "run.nc")
-    assert "xarray" in names
+    ((code, names),), _ = modules_of(("export", id, "--out", "run.nc"))
+    assert code == 0 and "xarray" in names
     assert not (TRAINING | DRAWING) & names
 
 

@@ -57,29 +57,20 @@ def test_python_m_attnflow():
     assert done.stdout.startswith("attnflow ")
 
 
-def test_only_json_on_stdout(environment, tmp_path):
+def test_only_json_on_stdout_and_progress_and_warnings_on_stderr(environment, tmp_path):
+    """A warning is one line."""
+    (tmp_path / "file").write_text("")
+    store = {"ATTNFLOW_STORE": str(tmp_path / "file")}
     done = subprocess.run(
         [*TOY, "run", "toy/flow", "--json", "-"],
-        env={**environment, "TOY_SECONDS": "1.1"},
+        env={**environment, **store, "TOY_SECONDS": "1.1"},
         cwd=tmp_path,
         capture_output=True,
         text=True,
     )
+    assert done.returncode == 0
     assert json.loads(done.stdout)["version"] == 2
     assert "toy/flow: step 2" in done.stderr
-
-
-def test_warnings_are_one_line_on_stderr(environment, tmp_path):
-    (tmp_path / "file").write_text("")
-    done = subprocess.run(
-        [*TOY, "run", "toy/flow"],
-        env={**environment, "ATTNFLOW_STORE": str(tmp_path / "file")},
-        capture_output=True,
-        text=True,
-    )
-    assert done.returncode == 0
-    assert "toy/flow" in done.stdout
-    # On a slow machine there are lines of progress too.
     lines = [line for line in done.stderr.splitlines() if "%" not in line[:4]]
     assert len(lines) == 1 and lines[0].startswith("Warning: The run")
 
@@ -95,7 +86,13 @@ def test_a_reader_that_leaves_early(environment):
     assert "Traceback" not in done.stderr
 
 
-@pytest.mark.parametrize("start", [[], ["sh", "-c", '"$@" & wait $!', "sh"]])
+@pytest.mark.parametrize(
+    "start",
+    [
+        pytest.param([], marks=pytest.mark.slow),
+        ["sh", "-c", '"$@" & wait $!', "sh"],
+    ],
+)
 def test_interrupt(environment, tmp_path, start):
     """Ctrl-C in a long run, also where a shell started it in the background."""
     program = subprocess.Popen(

@@ -1,5 +1,6 @@
 import warnings
 from dataclasses import replace
+from itertools import product
 from typing import Any
 
 import jax
@@ -9,7 +10,7 @@ from scipy import stats
 
 from attnflow.data import noisy_patches
 from attnflow.data.noisy_patches import NoisyPatchesTask, OneClassWarning
-from tests.core import assert_same_to_rounding
+from tests.core import assert_same_to_rounding, mostly_slow, some_slow
 
 pytestmark = pytest.mark.usefixtures("precise")
 
@@ -84,8 +85,13 @@ def test_explicit_noise_is_normal(test, projected):
             assert np.abs(moments(rows[:, :, :2], deviation**2)).max() < 5
 
 
-@pytest.mark.parametrize("projected", [True, False])
-@pytest.mark.parametrize("embed", [60, 10**18])
+@pytest.mark.parametrize(
+    ("embed", "projected"),
+    some_slow(
+        product((60, 10**18), (True, False)),
+        lambda embed, projected: projected == (embed > 60),
+    ),
+)
 def test_sampled_gram_matrices_have_the_moments_of_the_law(embed, projected):
     """E⟨x,x⟩ = s²n, Var = 2s⁴n; E⟨x,y⟩ = 0, Var = s²t²n, with n coordinates."""
     sizes: Any = {"draw": "sampled", "embed": embed, "projected": projected}
@@ -112,7 +118,7 @@ def test_sampled_gram_matrices_have_the_moments_of_the_law(embed, projected):
     assert task.random and task.symmetry is None
 
 
-@pytest.mark.parametrize("projected", [True, False])
+@pytest.mark.parametrize("projected", mostly_slow([True, False], True))
 def test_sampled_and_explicit_draws_agree_in_law(projected):
     """At a size where the Gram matrix is far from its mean, by Kolmogorov–Smirnov."""
     sizes: Any = {"embed": 14, "samples": 2, "length": 3, "test_samples": 2}

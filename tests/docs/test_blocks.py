@@ -8,6 +8,7 @@ from typer.testing import CliRunner
 
 from attnflow.cli.app import app
 from attnflow.papers.base import paper
+from attnflow.runs.pool import Here
 from attnflow.runs.runner import find_experiment
 from tests.docs.blocks import (
     Block,
@@ -56,8 +57,9 @@ def _is_sketch(command):
 
 @pytest.fixture
 def folder(tmp_path, monkeypatch, store_of_its_own):
-    """A directory of its own, and a matplotlib that opens no window."""
+    """A directory of its own, a matplotlib that opens no window, and no processes."""
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("attnflow.runs.verify.Pool", lambda *_, **__: Here())
     monkeypatch.setenv("MPLBACKEND", "agg")
     return tmp_path
 

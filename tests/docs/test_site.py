@@ -74,6 +74,7 @@ def test_nothing_is_loaded_from_elsewhere():
         assert "http" not in path.read_text("utf-8"), path
 
 
+@pytest.mark.slow
 def test_the_reference_needs_no_package_outside_the_docs_extra():
     """`make docs` installs attnflow and its extra `docs`, and nothing for tests."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]

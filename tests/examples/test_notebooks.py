@@ -42,6 +42,7 @@ def test_notebooks_run(name, tmp_path, store_of_its_own):
         assert "100%" in texts
 
 
+@pytest.mark.slow
 def test_an_interrupt_stops_a_run_and_leaves_the_kernel_alive(store_of_its_own):
     """The button with the square: the cell ends, and the kernel goes on.
 

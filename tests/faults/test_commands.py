@@ -93,12 +93,12 @@ def run_calls(programs, scratch, count, *, search):
 
 
 def test_a_few_command_lines(programs, furnished):
-    codes = run_lines(programs, furnished, 20, search=False)
+    codes = run_lines(programs, furnished, 12, search=False)
     assert codes[0] and codes[2]
 
 
 def test_a_few_calls(programs, furnished):
-    codes = run_calls(programs, furnished, 10, search=False)
+    codes = run_calls(programs, furnished, 8, search=False)
     assert codes[0] and codes[2]
 
 

@@ -72,7 +72,7 @@ def check_output(path, old, what):
 
 
 def test_a_disk_that_is_full_from_the_start(programs, undisturbed, tmp_path):
-    assert fill(programs, undisturbed, tmp_path, "sweep", 2)[0] == 2
+    assert fill(programs, undisturbed, tmp_path, "sweep", 1) == [2]
 
 
 @pytest.mark.slow

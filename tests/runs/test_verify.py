@@ -97,7 +97,10 @@ verify_claims([(paper, paper.claims)], pool=pool, seeds=2)
 """
 
 
-@pytest.mark.parametrize(("seen", "left"), [("computing", 2), ("store/*.run", 1)])
+@pytest.mark.parametrize(
+    ("seen", "left"),
+    [pytest.param("computing", 2, marks=pytest.mark.slow), ("store/*.run", 1)],
+)
 def test_killed_at_any_moment_it_goes_on_where_it_was(toy, tmp_path, seen, left):
     """In the middle of the first run, and after it."""
     program, store = tmp_path / "program.py", tmp_path / "store"

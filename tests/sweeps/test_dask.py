@@ -75,7 +75,7 @@ def kill_and_compare(tmp_path, overrides, *, times, seconds):
 
 
 def test_killed_workers_change_nothing(tmp_path):
-    kill_and_compare(tmp_path, {"a": "0..1:20", "b": "1,2"}, times=3, seconds=0.02)
+    kill_and_compare(tmp_path, {"a": "0..1:20", "b": "1,2"}, times=1, seconds=0.02)
 
 
 @pytest.mark.slow

@@ -243,16 +243,19 @@ def test_steps_are_the_nearest_whole_number():
     assert dataset["recorded"].values[0, -1]
 
 
+SLOW = pytest.mark.slow
+
+
 @pytest.mark.parametrize(
     ("name", "settings"),
     [
         ("mixture/figure1", {"rule": "gd"}),
         ("mixture/figure1", {"rule": "adam"}),
         ("signgd/setting-a", {"embed": 100, "samples": 2}),
-        ("signgd/adam", {"embed": 100, "samples": 2}),
+        pytest.param("signgd/adam", {"embed": 100, "samples": 2}, marks=SLOW),
         ("signgd/stack", {"embed": 200}),
         ("vit/appendix-benign", {"embed": 64}),
-        ("cooccurrence/figure1", {"embed": 24, "samples": 6}),
+        pytest.param("cooccurrence/figure1", {"embed": 24, "samples": 6}, marks=SLOW),
     ],
 )
 def test_blocks_of_a_run_are_one_program(monkeypatch, name, settings):

@@ -51,7 +51,12 @@ def _course(recipe, effort, monkeypatch, **changes):
     [
         ("figure1", {"steps": 400, "records": 20}, 1e-12),
         # Rounding moves the solver's steps, of which each errs by its tolerance.
-        ("flow", {"steps": 40.0, "records": 20, "rtol": 1e-10}, 1e-10),
+        pytest.param(
+            "flow",
+            {"steps": 40.0, "records": 20, "rtol": 1e-10},
+            1e-10,
+            marks=pytest.mark.slow,
+        ),
     ],
 )
 def test_the_whole_course_is_the_same(id, changes, tolerance, monkeypatch):

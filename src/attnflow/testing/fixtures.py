@@ -34,7 +34,8 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     owner, names = metafunc.cls or object, metafunc.fixturenames
     paper: Any = getattr(metafunc.module, "PAPER", None)
     if issubclass(owner, ExhibitProtocol) and "exhibit" in names:
-        metafunc.parametrize("exhibit", owner.parameters(paper))
+        shown = "evidence_of" in names
+        metafunc.parametrize("exhibit", owner.parameters(paper, shown=shown))
     if issubclass(owner, AbstractClaimProtocol) and "claim" in names:
         judged = "judging" in names
         metafunc.parametrize("claim", owner.parameters(paper, judged=judged))

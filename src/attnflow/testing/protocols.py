@@ -277,9 +277,9 @@ class ExhibitProtocol:
     changes: ClassVar[tuple[Change, ...]] = ()
 
     @classmethod
-    def parameters(cls, paper: Paper) -> "list[ParameterSet]":
-        """The exhibits, as parameters of a test."""
-        return parameters(paper.exhibits, cls.slow)
+    def parameters(cls, paper: Paper, *, shown: bool = True) -> "list[ParameterSet]":
+        """The exhibits, as parameters of a test that shows them, or only reads."""
+        return parameters(paper.exhibits, cls.slow if shown else ())
 
     def changes_of(self, exhibit: Exhibit) -> Collection[Change]:
         """The changes for one exhibit."""

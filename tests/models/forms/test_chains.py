@@ -1,5 +1,7 @@
 """Value chains: reduced parts against the plain weights, along whole trajectories."""
 
+from itertools import product
+
 import jax
 import numpy as np
 import pytest
@@ -9,6 +11,7 @@ from tests.core import (
     experiment,
     largest_difference,
     mostly_slow,
+    some_slow,
 )
 
 import attnflow
@@ -60,15 +63,25 @@ def check(form, values, rule, **changes):
     assert (difference <= tolerance).all(), (difference / tolerance).max()
 
 
-@pytest.mark.parametrize("chain", CHAINS)
-@pytest.mark.parametrize("rule", ["descent", "rates"])
-@pytest.mark.parametrize("form", ["gram", "transport"])
+@pytest.mark.parametrize(
+    ("form", "rule", "chain"),
+    some_slow(
+        product(("gram", "transport"), ("descent", "rates"), CHAINS),
+        # Each form with each chain.
+        lambda form, rule, chain: (form == "gram") == (rule == "descent"),
+    ),
+)
 def test_equals_plain_weights(chain, rule, form):
     check(form, CHAINS[chain], RULES[rule])
 
 
-@pytest.mark.parametrize("chain", CHAINS)
-@pytest.mark.parametrize("rule", ["momentum", "decay"])
+@pytest.mark.parametrize(
+    ("rule", "chain"),
+    some_slow(
+        product(("momentum", "decay"), CHAINS),
+        lambda rule, chain: (rule == "momentum") == (list(CHAINS).index(chain) % 2),
+    ),
+)
 def test_transport_follows_memory_and_decay(chain, rule):
     check("transport", CHAINS[chain], RULES[rule])
 

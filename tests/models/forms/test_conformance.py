@@ -150,7 +150,9 @@ def test_infinite_width_forms_agree():
         assert largest_difference(runs[0], other).max() < 5e-14
 
 
-@pytest.mark.parametrize(("K", "L"), [(2, 3), (3, 4), (4, 4)])
+@pytest.mark.parametrize(
+    ("K", "L"), [(2, 3), (3, 4), pytest.param(4, 4, marks=pytest.mark.slow)]
+)
 def test_quotient_equals_enumeration(K, L):
     infinite = Initial(width="infinite", omega=0.3)
     full, orbits = (

@@ -2,6 +2,7 @@
 
 import dataclasses
 
+import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -92,16 +93,16 @@ def test_signs_and_coordinates_follow_plain_weights(variant):
     assert float(np.abs(ours.key_neuron.diff("time")).max()) > 0.01
 
 
-@pytest.mark.parametrize(
-    "rule",
-    [
-        Adam(1e-3),
-        Adam(1e-3, beta1=0.0, beta2=0.9, epsilon=1e-4),
-        Adam(1e-3, beta1=0.5, beta2=0.7, epsilon=1e-6),
-        GradientDescent(0.5),
-        Momentum(0.1, 0.9),
-    ],
-)
+RULES = [
+    Adam(1e-3),
+    Adam(1e-3, beta1=0.0, beta2=0.9, epsilon=1e-4),
+    Adam(1e-3, beta1=0.5, beta2=0.7, epsilon=1e-6),
+    GradientDescent(0.5),
+    Momentum(0.1, 0.9),
+]
+
+
+@pytest.mark.parametrize("rule", mostly_slow(RULES, *RULES[2:4]))
 @pytest.mark.parametrize("values", mostly_slow([MEANS, BANKS], BANKS))
 @pytest.mark.filterwarnings("ignore::attnflow.experiments.EpsilonWarning")
 def test_coordinates_follow_rules_on_plain_weights(rule, values):
@@ -142,7 +143,7 @@ def test_column_maps_are_the_matrix(sparse, precise):
     operator = column_maps.column_map(entries, room)
     tokens = jnp.asarray(draw.standard_normal((2, 5, 3)))
     log = jnp.asarray(draw.uniform(-900, 900, (2, 5)))
-    pulled = operator.pull(tokens, log)
+    pulled = eqx.filter_jit(operator.pull)(tokens, log)
     for column in range(12):
         met = np.flatnonzero(entries[:, column])
         if not len(met):
@@ -158,7 +159,7 @@ def test_column_maps_are_the_matrix(sparse, precise):
             )
     moves = jnp.asarray(draw.standard_normal((2, 15, 3)))
     np.testing.assert_allclose(
-        operator.push(moves),
+        eqx.filter_jit(operator.push)(moves),
         entries @ np.asarray(moves)[:, :12],
         rtol=1e-13,
         atol=1e-14,
@@ -219,10 +220,15 @@ def _moved_by(data, form_and_state, drop):
             data.probability,
             ("scores",),
         )
-        signs = jax.tree.map(jnp.sign, system.direction(state)["scores"])
-        update = jax.tree.map(lambda sign: 1e-3 * sign, signs)
-        after.append(system.move(state, {"scores": update})["scores"])
+        after.append(_one_step(system, state))
     return max(float(jnp.abs(after[0][n] - after[1][n]).max()) for n in ("W_K", "W_Q"))
+
+
+@eqx.filter_jit
+def _one_step(system, state):
+    signs = jax.tree.map(jnp.sign, system.direction(state)["scores"])
+    update = jax.tree.map(lambda sign: 1e-3 * sign, signs)
+    return system.move(state, {"scores": update})["scores"]
 
 
 def test_disjoint_supports_by_their_norms_alone():

@@ -1,6 +1,7 @@
 """Single neurons that ride along, against the plain weights that hold them."""
 
 import dataclasses
+from itertools import product
 
 import jax
 import jax.numpy as jnp
@@ -14,6 +15,7 @@ from tests.core import (
     largest_difference,
     mostly_slow,
     mutated,
+    some_slow,
 )
 from tests.models.forms.test_chains import weights_of
 
@@ -61,8 +63,15 @@ def check(layer, rule, **changes):
     assert (difference <= tolerance).all(), (difference / tolerance).max(axis=1)
 
 
-@pytest.mark.parametrize("layer", LAYERS)
-@pytest.mark.parametrize("rule", RULES)
+# Every layer, and every rule, in the ordinary run.
+FAST = {"descent": ("signs", "narrow"), "rates": ("one neuron",)}
+FAST |= {"momentum": ("by law",), "decay": ("signs",)}
+
+
+@pytest.mark.parametrize(
+    ("rule", "layer"),
+    some_slow(product(RULES, LAYERS), lambda rule, layer: layer in FAST[rule]),
+)
 def test_equals_plain_weights(layer, rule):
     check(layer, RULES[rule])
 

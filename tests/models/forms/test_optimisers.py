@@ -7,7 +7,7 @@ import equinox as eqx
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from tests.core import experiment, given_weights, largest_difference
+from tests.core import experiment, given_weights, largest_difference, some_slow
 from tests.models.forms import family
 from tests.models.forms.family import Case, allowed, ratio, trajectory
 
@@ -152,7 +152,11 @@ PARTS = {"all": ("scores", "values"), "keys": ("keys", "values")}
 
 
 @pytest.mark.parametrize(
-    ("form", "parts"), [("gram", "all"), ("gram", "keys"), ("transport", "keys")]
+    ("form", "parts"),
+    some_slow(
+        [("gram", "all"), ("gram", "keys"), ("transport", "keys")],
+        lambda form, parts: form == "transport",
+    ),
 )
 def test_a_flow_with_decay_equals_plain_weights(form, parts):
     """Two adaptive solutions agree to what their own tolerances leave."""

@@ -3,9 +3,11 @@
 Training samples and test samples with tokens of their own, along whole trajectories.
 """
 
+from itertools import product
+
 import numpy as np
 import pytest
-from tests.core import allowed, experiment, largest_difference, mutated
+from tests.core import allowed, experiment, largest_difference, mutated, some_slow
 from tests.models.forms.test_chains import CHAINS, RULES, weights_of
 
 from attnflow.data import PromptQuery, SignalNoiseTask
@@ -46,9 +48,14 @@ def check(changes):
     assert (difference <= tolerance).all(), (difference / tolerance).max()
 
 
-@pytest.mark.parametrize("merged", [True, False], ids=["merged", "apart"])
-@pytest.mark.parametrize("values", ["vector", "trained output"])
-@pytest.mark.parametrize("rule", ["descent", "decay"])
+@pytest.mark.parametrize(
+    ("rule", "values", "merged"),
+    some_slow(
+        product(("descent", "decay"), ("vector", "trained output"), (True, False)),
+        # Each pair of them once.
+        lambda rule, values, merged: (rule == "decay") ^ (values == "vector") ^ merged,
+    ),
+)
 def test_equals_plain_weights(merged, values, rule):
     check(setting(merged, values, rule=RULES[rule]))
 
@@ -61,14 +68,21 @@ def test_equals_plain_weights_with_other_values(merged, values, rule):
     check(setting(merged, values, rule=RULES[rule]))
 
 
-@pytest.mark.parametrize("merged", [True, False], ids=["merged", "apart"])
+WHOLE = {
+    "normalised": NormalisedDescent(0.02),
+    "epsilon": NormalisedDescent(0.02, epsilon=0.1),
+    "muon": Muon(0.01),
+}
+
+
 @pytest.mark.parametrize(
-    "rule",
-    [NormalisedDescent(0.02), NormalisedDescent(0.02, epsilon=0.1), Muon(0.01)],
-    ids=["normalised", "epsilon", "muon"],
+    ("rule", "merged"),
+    some_slow(
+        product(WHOLE, (True, False)), lambda rule, merged: merged == (rule == "muon")
+    ),
 )
-def test_rules_that_see_weights_whole(merged, rule):
-    check(setting(merged, rule=rule, until=60))
+def test_rules_that_see_weights_whole(rule, merged):
+    check(setting(merged, rule=WHOLE[rule], until=60))
 
 
 def test_flow_equals_plain_weights():
@@ -137,7 +151,7 @@ def test_it_knows_what_it_is_chosen_for():
         )
 
 
-def test_readout_gains_and_thresholds():
+def test_readout_gains_and_thresholds(thresholds):
     names = ("readout_gain", "readout_gain_rate")
     changes = setting(False, "trained output", rule=GradientDescent(0.1), until=2)
     changes["observables"] = names

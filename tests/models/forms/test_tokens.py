@@ -5,7 +5,12 @@ from dataclasses import replace
 import jax
 import numpy as np
 import pytest
-from tests.core import assert_same_to_rounding, largest_difference, one_ulp
+from tests.core import (
+    assert_same_to_rounding,
+    largest_difference,
+    mostly_slow,
+    one_ulp,
+)
 
 from attnflow.data.noisy_patches import NoisyPatchesTask
 from attnflow.experiments import Experiment, run
@@ -64,7 +69,7 @@ def weights_of(plan):
     ("values", "rule", "width"),
     [
         pytest.param("vector", "decay", 60, marks=pytest.mark.slow),
-        ("fixed output", "descent", 60),
+        pytest.param("fixed output", "descent", 60, marks=pytest.mark.slow),
         ("trained output", "decay", 60),
         pytest.param("trained output", "descent", 11, marks=pytest.mark.slow),
         ("neurons", "decay", 11),
@@ -137,7 +142,9 @@ WATCHED = (
 )
 
 
-@pytest.mark.parametrize("values", ["fixed output", "trained output"])
+@pytest.mark.parametrize(
+    "values", mostly_slow(["fixed output", "trained output"], "trained output")
+)
 def test_observables_are_those_of_plain_weights(values):
     parts = {"values": values, "width": 60, "observables": WATCHED}
     weights = weights_of(plan(**parts))

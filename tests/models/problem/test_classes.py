@@ -1,8 +1,9 @@
 """Several classes, a head for each: against PyTorch, in every form that has heads."""
 
+import equinox as eqx
 import numpy as np
 import pytest
-from tests.core import experiment, mutated
+from tests.core import experiment, mostly_slow, mutated
 from tests.observables.curvature.full import full_kernel, full_spectrum
 
 import attnflow as af
@@ -88,7 +89,9 @@ def given_weights(heads=3):
     return {name: 0.4 * draw.standard_normal(shape) for name, shape in shapes.items()}
 
 
-@pytest.mark.parametrize("case", CASES)
+@pytest.mark.parametrize(
+    "case", mostly_slow(CASES, "descent", "signs", "one attention, signs")
+)
 def test_every_form_equals_pytorch(case):
     rule, forms, shared = CASES[case]
     weights = given_weights(1 if shared else 3)
@@ -123,7 +126,7 @@ def test_one_attention_is_refused_where_each_head_has_its_own():
 
 
 @pytest.mark.usefixtures("precise")
-@pytest.mark.parametrize("form", ["weights", "gram"])
+@pytest.mark.parametrize("form", mostly_slow(["weights", "gram"], "gram"))
 def test_curvature_through_one_attention(form):
     """Sharpness and its Gauss–Newton part, against all weights by autodiff."""
     initial = Initial(3, 0.8, Vector(0.3), shared=True)
@@ -140,10 +143,9 @@ def test_curvature_through_one_attention(form):
     ]
     dense = full_spectrum(*both[0])[-1]
     system, state = both[1]
-    assert float(sharpness(system, state, system.widths)) == pytest.approx(
-        dense, rel=1e-10
-    )
-    kernel = np.asarray(tangent_kernel(system, state))
+    top = eqx.filter_jit(sharpness)(system, state, system.widths)
+    assert float(top) == pytest.approx(dense, rel=1e-10)
+    kernel = np.asarray(eqx.filter_jit(tangent_kernel)(system, state))
     np.testing.assert_allclose(kernel, full_kernel(*both[0]), rtol=1e-10, atol=1e-12)
 
 

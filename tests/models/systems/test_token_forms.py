@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from tests.core import mostly_slow, some_slow
 from tests.models.systems.token_cases import alike, apart, unlike
 
 from attnflow.data.sequence_classes import AlikeClasses
@@ -69,16 +70,21 @@ RULES = {
 }
 
 
-@pytest.mark.parametrize("rule", RULES)
+FORMS = [
+    (alike, "active"),
+    (alike, "merged-outputs"),
+    (alike, "token-classes"),
+    (alike, "symmetric"),
+    (unlike, "token-classes"),
+]
+
+
 @pytest.mark.parametrize(
-    ("case", "form"),
-    [
-        (alike, "active"),
-        (alike, "merged-outputs"),
-        (alike, "token-classes"),
-        (alike, "symmetric"),
-        (unlike, "token-classes"),
-    ],
+    ("case", "form", "rule"),
+    some_slow(
+        [(*form, rule) for form in FORMS for rule in RULES],
+        lambda case, form, rule: rule == "momentum" or case is unlike,
+    ),
 )
 def test_steps(case, form, rule):
     whole = course(case(), "joint", RULES[rule], 60)
@@ -87,7 +93,9 @@ def test_steps(case, form, rule):
         assert apart(expected, other) < ALLOWED
 
 
-@pytest.mark.parametrize("form", ["token-classes", "symmetric"])
+@pytest.mark.parametrize(
+    "form", mostly_slow(["token-classes", "symmetric"], "token-classes")
+)
 def test_flow(form):
     """The solver chooses steps by norms of the state: its own error is what is left."""
     rule = Flow(rtol=1e-13, atol=1e-15)

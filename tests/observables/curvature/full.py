@@ -97,17 +97,31 @@ def outputs_and_loss(system, state):
     return outputs, loss, flat
 
 
+# Functions of systems and states: one program for all tests of one shape.
+
+
+@eqx.filter_jit
+def full_jacobian(system, state):
+    """Derivatives of outputs by all trained weights, and the outputs."""
+    outputs, _, flat = outputs_and_loss(system, state)
+    return jax.jacrev(outputs)(flat), outputs(flat)
+
+
+@eqx.filter_jit
+def _full_hessian(system, state):
+    _, loss, flat = outputs_and_loss(system, state)
+    return jax.hessian(loss)(flat)
+
+
 def full_kernel(system, state):
     """`J Jᵀ` over all trained weights."""
-    outputs, _, flat = outputs_and_loss(system, state)
-    jacobian = np.asarray(jax.jit(jax.jacrev(outputs))(flat))
+    jacobian = np.asarray(full_jacobian(system, state)[0])
     return jacobian @ jacobian.T
 
 
 def full_spectrum(system, state):
     """All eigenvalues of the Hessian over all trained weights, smallest first."""
-    _, loss, flat = outputs_and_loss(system, state)
-    return np.linalg.eigvalsh(np.asarray(jax.jit(jax.hessian(loss))(flat)))
+    return np.linalg.eigvalsh(np.asarray(_full_hessian(system, state)))
 
 
 def expanded(spectrum, size):

@@ -31,6 +31,7 @@ from attnflow.observables.curvature import (
     sharpness,
     widths_of,
 )
+from tests.core import mostly_slow
 from tests.observables.curvature.full import (
     BOTH,
     VALUES,
@@ -57,7 +58,10 @@ def check(initial, by_form, tolerance=1e-10):
 
 
 @pytest.mark.parametrize("width", [11, pytest.param(3, marks=pytest.mark.slow)])
-@pytest.mark.parametrize("values", VALUES)
+@pytest.mark.parametrize(
+    "values",
+    mostly_slow(VALUES, "vector", "fixed output", "trained output", "neurons"),
+)
 def test_the_whole_spectrum_with_multiplicities(values, width):
     """Widths above and below twice the rank of the tokens, where P is singular."""
     initial, by_form = systems(VALUES[values], width=width)

@@ -8,6 +8,7 @@ from attnflow.models.forms.frames import DenseFrame, GatherFrame
 from attnflow.models.problem import Linear, Problem, Squared
 from attnflow.observables.curvature import tangent_kernel
 from attnflow.observables.curvature.kernel import output_derivatives
+from tests.core import mostly_slow
 from tests.observables.curvature.full import VALUES, full_kernel, sampled_data, systems
 
 pytestmark = pytest.mark.usefixtures("precise")
@@ -20,7 +21,9 @@ def check(by_form):
         assert np.abs(actual - expected).max() < 1e-13 * np.abs(expected).max(), name
 
 
-@pytest.mark.parametrize("values", VALUES)
+@pytest.mark.parametrize(
+    "values", mostly_slow(VALUES, "vector", "trained output", "neurons")
+)
 def test_equals_autodiff_over_all_weights(values):
     for width in (11, 3):
         _, by_form = systems(VALUES[values], width=width)
@@ -38,7 +41,7 @@ def test_only_trained_parts_count(trained):
     check(by_form)
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", mostly_slow(range(3), 0))
 def test_random_data(seed):
     problem = Problem(Linear(2), Squared())
     # Larger steps diverge, and scores of 10⁷ know their shares to a few digits alone.

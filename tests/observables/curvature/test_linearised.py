@@ -14,6 +14,7 @@ from attnflow.models.problem import Linear, Problem, Squared
 from attnflow.observables.curvature import linearised
 from attnflow.training import flow, stack
 from attnflow.training.rules import Flow
+from tests.core import mostly_slow
 from tests.observables.curvature.full import VALUES, systems
 
 pytestmark = pytest.mark.usefixtures("precise")
@@ -54,7 +55,7 @@ def slope(x, y):
     return np.polyfit(np.log(x), np.log(y), 1)[0]
 
 
-@pytest.mark.parametrize("values", ["vector", "neurons"])
+@pytest.mark.parametrize("values", mostly_slow(["vector", "neurons"], "neurons"))
 @pytest.mark.parametrize("trained", [("scores", "values"), ("values",)])
 def test_starts_with_the_velocity_of_real_training(values, trained):
     """On samples of probability 0 too, which the others move."""

@@ -24,7 +24,8 @@ from attnflow.observables.curvature import (
     output_curvature,
 )
 from attnflow.observables.curvature import kernel as module
-from tests.observables.curvature.full import BOTH, VALUES, outputs_and_loss, systems
+from tests.core import mostly_slow
+from tests.observables.curvature.full import BOTH, VALUES, full_jacobian, systems
 
 pytestmark = pytest.mark.usefixtures("precise")
 
@@ -37,9 +38,8 @@ SECOND = {
 
 def expected(system, state, rates=None, zero=False):
     """The top eigenvalue of `(D J)ᵀ H (D J)` over all trained weights, D² the rates."""
-    outputs, _, flat = outputs_and_loss(system, state)
-    jacobian = np.asarray(jax.jit(jax.jacrev(outputs))(flat))
-    at = np.zeros(len(system.data.label)) if zero else np.asarray(outputs(flat))
+    jacobian, outputs = map(np.asarray, full_jacobian(system, state))
+    at = np.zeros(len(system.data.label)) if zero else outputs
     second = SECOND[type(system.problem.loss)](at, np.asarray(system.data.label))
     sizes = [
         np.full(sum(leaf.size for leaf in jax.tree.leaves(state[name])), rate)
@@ -54,9 +54,9 @@ def expected(system, state, rates=None, zero=False):
     ("values", "loss", "dense"),
     [
         ("vector", Logistic, True),
-        ("vector", Squared, False),
+        pytest.param("vector", Squared, False, marks=pytest.mark.slow),
         ("trained output", Exponential, True),
-        ("neurons", Logistic, True),
+        pytest.param("neurons", Logistic, True, marks=pytest.mark.slow),
         ("neurons", Logistic, False),
     ],
 )
@@ -71,7 +71,7 @@ def test_equals_autodiff_over_all_weights(values, loss, dense, monkeypatch):
         assert actual == pytest.approx(reference, rel=1e-11), name
 
 
-@pytest.mark.parametrize("dense", [True, False])
+@pytest.mark.parametrize("dense", mostly_slow([True, False], True))
 def test_rates_of_parts_and_outputs_elsewhere(dense, monkeypatch):
     monkeypatch.setattr(module, "DENSE_ENTRIES", 10**9 if dense else 0)
     rates = {"scores": 3.0, "values": 0.2}

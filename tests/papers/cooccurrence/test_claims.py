@@ -11,12 +11,8 @@ from attnflow.testing import OpenSeeds
 
 SEEDS = 3
 IDS = [claim.id for claim in CLAIMS]
-# Nothing is trained.
-CHEAP = {"gradients", "concentration", "token-svm"}
-
-
-# Many neurons in each of three runs, for one claim alone.
-LONG = {"A-D.6"}
+# Nothing is trained, and no draw is of many neurons.
+CHEAP = {"gradients", "token-svm"}
 
 
 def is_slow(request: Request) -> bool:
@@ -25,9 +21,7 @@ def is_slow(request: Request) -> bool:
 
 @pytest.mark.filterwarnings("ignore::attnflow.experiments.LearningRateWarning")
 class TestClaims(OpenSeeds):
-    slow: ClassVar = LONG | {
-        c.id for c in CLAIMS if any(map(is_slow, c.needs.values()))
-    }
+    slow: ClassVar = {c.id for c in CLAIMS if any(map(is_slow, c.needs.values()))}
 
 
 def test_the_paper_has_them():

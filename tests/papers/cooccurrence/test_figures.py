@@ -1,3 +1,5 @@
+from typing import ClassVar
+
 import pytest
 
 from attnflow import schema
@@ -9,8 +11,8 @@ pytestmark = pytest.mark.filterwarnings(
     "ignore::attnflow.experiments.limits.LearningRateWarning"
 )
 
-SLOW = {"overview", "frozen-attention", "learning-rate", "test-loss", "width-scan"}
-"""Many programs to compile."""
+FAST = {"balancing"}
+"""The others have many programs to compile, or long runs."""
 # Changes of a run; under some of them a sentence must become false.
 
 
@@ -51,7 +53,7 @@ CHANGES = (
 
 
 class TestExhibits(ExhibitProtocol):
-    slow = SLOW
+    slow: ClassVar = {exhibit.id for exhibit in PAPER.exhibits} - FAST
     changes = CHANGES
 
 
@@ -69,6 +71,7 @@ def values_of(name, evidence_of):
     return PAPER.exhibit(name).display(evidence_of(name)).values()
 
 
+@pytest.mark.slow
 def test_numbers_of_figure_1(evidence_of):
     """Against two independent programs on other seeds: only ranges agree."""
     scores = values_of("figure1a", evidence_of)

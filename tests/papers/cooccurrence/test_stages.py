@@ -75,20 +75,20 @@ def frozen_attention(samples, length, end):
     slots = length - NAMED.sum(axis=1)
 
     def margins(state):
-        named, fillers = state[:3], state[3:]
-        return LABELS * (NAMED @ named + slots * fillers)
+        named, fillers = state[..., :3], state[..., 3:]
+        return LABELS * (named @ NAMED.T + slots * fillers)
 
     def velocity(_, state):
         pull = LABELS / (1 + np.exp(margins(state)))
-        return np.append((SHARES * pull) @ NAMED, pull / samples)
+        return np.concatenate([(SHARES * pull) @ NAMED, pull / samples], axis=-1)
 
     options = {"rtol": 1e-10, "atol": 1e-12, "dense_output": True}
     solution = solve_ivp(velocity, (0, end), np.zeros(7), method="DOP853", **options)
     times = np.linspace(0, end, 200_001)[1:]
     states = solution.sol(times).T
-    rates = np.array([velocity(0, state) for state in states])
+    rates = velocity(0, states)
     ahead = -rates[:, 2] - rates[:, :2].max(axis=1)
-    right = np.array([margins(state) for state in states]).min(axis=1)
+    right = margins(states).min(axis=1)
     signal = (LABELS * (states[:, :3] @ NAMED.T)).min(axis=1)
     return [times[np.flatnonzero(row <= 0)[-1]] for row in (ahead, right, signal)]
 

@@ -34,6 +34,9 @@ SLOW = {
     "B-Obs1-reversed",
     "B-Obs1-longer",
     "B-Obs1-longer-wide",
+    "B-Obs1-L5",
+    "B-D.3",
+    "B-R8",
 }
 IDS = [claim.id for claim in CLAIMS]
 

@@ -17,8 +17,8 @@ pytestmark = pytest.mark.filterwarnings(
     "ignore::attnflow.experiments.limits.EpsilonWarning"
 )
 
-FAST = {"overview", "table2"}
-"""The headline, and one short program to compile."""
+FAST = {"table2"}
+"""One short program to compile."""
 
 # Changes of a run, under some of which each thing that is seen must vanish.
 

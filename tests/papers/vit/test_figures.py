@@ -23,9 +23,6 @@ pytestmark = pytest.mark.filterwarnings(
     "ignore::attnflow.data.noisy_patches.OneClassWarning"
 )
 
-FAST = {"figure1a", "figure1b"}
-"""One map of short programs."""
-
 # Changes of a run; each sentence must fail under some of them.
 
 
@@ -140,7 +137,7 @@ CHANGES = (
 
 
 class TestExhibits(ExhibitProtocol):
-    slow: ClassVar = {exhibit.id for exhibit in PAPER.exhibits} - FAST
+    slow: ClassVar = {exhibit.id for exhibit in PAPER.exhibits}
     changes = CHANGES
 
 

@@ -6,11 +6,12 @@ import sys
 import pytest
 
 import attnflow as af
+from tests.core import mostly_slow
 
 
 @pytest.mark.parametrize(
     "used",
-    ["af.observe", "af.read_run_file({path!r})"],
+    mostly_slow(["af.observe", "af.read_run_file({path!r})"], "af.observe"),
 )
 def test_the_view_is_there(used, tmp_path):
     path = tmp_path / "run.nc"

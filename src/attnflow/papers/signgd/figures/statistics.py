@@ -41,11 +41,12 @@ def at_step(series: xr.DataArray, step: float) -> xr.DataArray:
 
 
 def three_numbers(values: np.ndarray | xr.DataArray) -> Three:
-    """Median, smallest and largest over seeds; NaN where a seed has none."""
+    """Median, smallest and largest over seeds; NaN where a seed, or all, have none."""
+    known = np.asarray(values) if np.size(values) else np.array([np.nan])
     return {
-        "median": float(np.median(values)),
-        "least": float(np.min(np.asarray(values))),
-        "largest": float(np.max(np.asarray(values))),
+        "median": float(np.median(known)),
+        "least": float(np.min(known)),
+        "largest": float(np.max(known)),
     }
 
 
