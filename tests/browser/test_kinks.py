@@ -96,8 +96,9 @@ def test_the_page_says_at_which_time_a_flow_ends(tmp_path):
     script = f"""
       const {{ Player, MESSAGES }} = require({json.dumps(str(PLAYER))});
       const job = JSON.parse(require("fs").readFileSync(process.argv[1]));
+      const player = new Player(job.stages);
       let last;
-      for (const part of new Player(job.stages).play(job.times, job.values)) last = part;
+      for (const part of player.play(job.times, job.values)) last = part;
       console.log(JSON.stringify([last.end, MESSAGES[last.outcome](last)]));
     """
     assert NODE is not None
