@@ -95,20 +95,27 @@ def parts(monkeypatch):
     from attnflow.browser.explorer import page
 
     made = [{"experiments": [experiment(id)]} for id in ("flow", "k3")]
-    monkeypatch.setattr(documents, "documents", lambda paper: made)
+
+    def documents_of(paper, report):
+        report(0.0, "flow")
+        return made
+
+    monkeypatch.setattr(documents, "documents", documents_of)
     text = '<script id="contents">{}</script>'
     monkeypatch.setattr(page, "render", lambda d: text.format(json.dumps(d["book"])))
 
 
 def test_a_page_is_left_where_nothing_has_changed(tmp_path, parts):
     written = []
+
+    def report(share, name):
+        written.append((share, name))
+
     for _ in range(2):
         place = Place(tmp_path, tmp_path)
-        pages = explorers.write_explorers(
-            [(af.paper("mixture"), place)], written.append
-        )
+        pages = explorers.write_explorers([(af.paper("mixture"), place)], report)
         assert [page.name for page in pages] == ["explore.html", "explore-2.html"]
-    assert written == ["mixture"]
+    assert written == [(0.0, "mixture/flow")]
 
 
 def test_pages_of_all_papers_are_listed_in_one(tmp_path, parts):

@@ -9,6 +9,7 @@ import pytest
 from attnflow.papers import SLUGS, paper
 from attnflow.schema.settings import canonical_json
 from attnflow.sweeps.sweep import plan_sweep
+from attnflow.training.rules import RULES
 
 
 def kept(setting):
@@ -39,8 +40,17 @@ def swept(paper):
                 yield replace(sweep.setting, **values)
 
 
+def ruled(paper):
+    """Settings of all experiments under every rule that they take."""
+    for recipe in paper.recipes:
+        if hasattr(recipe.setting, "rule"):
+            yield from (replace(recipe.setting, rule=rule) for rule in RULES)
+        else:
+            yield recipe.setting
+
+
 @pytest.mark.parametrize("slug", SLUGS)
-@pytest.mark.parametrize("asked", [requested, swept])
+@pytest.mark.parametrize("asked", [requested, swept, ruled])
 def test_every_setting_has_its_items_or_none(slug, asked):
     about = paper(slug)
     texts = {canonical_json(asdict(setting)) for setting in asked(about)}
@@ -51,6 +61,8 @@ def test_every_setting_has_its_items_or_none(slug, asked):
         assert len(set(names)) == len(names)
         for item in items:
             assert item.what
+            numbers = (item.value, item.least, item.most)
+            assert all(isinstance(number, int | float) for number in numbers)
             assert item.met is None or not math.isnan(item.value)
             assert item.least <= item.most
 

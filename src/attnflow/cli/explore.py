@@ -59,7 +59,7 @@ def explore(
             places = [
                 (paper, output_place(None, paper, alone=False)) for paper, _ in chosen
             ]
-            pages = write_explorers(places, bar.begin)
+            pages = write_explorers(places, bar)
             if target is None:
                 pages = [write_shelf(places, places[0][1].site), *pages]
     output.give({"pages": pages})

@@ -96,25 +96,33 @@ def explorer_document(
 
 def write_explorers(
     papers_at: Sequence[tuple[Paper, Place]],
-    report: Callable[[str], None] = lambda name: None,
+    report: Callable[[float, str], None] = lambda share, name: None,
 ) -> list[Path]:
     """Write the explorer of each paper, unless it is there and nothing has changed.
 
     A paper whose experiments do not fit into one page has several, each with links to
-    the others.
+    the others. `report` hears which share of a paper's explorer is there, and the name
+    of the experiment that is next.
     """
     pages = []
     for paper, place in papers_at:
         page = place.directory / EXPLORER
         mark = f"<!-- {_key(paper)} -->"
         if not (page.is_file() and page.read_text("utf-8").rstrip().endswith(mark)):
-            report(paper.slug)
-            _write(paper, page, mark)
+            slug = paper.slug
+            _write(
+                paper,
+                page,
+                mark,
+                lambda share, id, slug=slug: report(share, f"{slug}/{id}"),
+            )
         pages += explorer_pages(place.directory)
     return pages
 
 
-def _write(paper: Paper, page: Path, mark: str) -> None:
+def _write(
+    paper: Paper, page: Path, mark: str, report: Callable[[float, str], None]
+) -> None:
     """Write the pages of a paper, the first one last; none if nothing can be shown."""
     from attnflow.browser.explorer.document import documents
     from attnflow.browser.lowering import Unsupported
@@ -123,7 +131,7 @@ def _write(paper: Paper, page: Path, mark: str) -> None:
     for old in explorer_pages(page.parent):
         old.unlink()
     try:
-        parts = documents(paper)
+        parts = documents(paper, report=report)
     except Unsupported:
         return
     files = [page.name, *(f"{page.stem}-{n}.html" for n in range(2, len(parts) + 1))]

@@ -7,6 +7,7 @@ import xarray as xr
 
 from attnflow.papers.scansnap import PAPER
 from attnflow.papers.scansnap.computations import Couplings
+from attnflow.papers.scansnap.conditions import MOMENTUM
 from attnflow.papers.scansnap.experiments import syn_layout
 from attnflow.papers.scansnap.geometry import geometry
 from attnflow.papers.scansnap.settings import (
@@ -18,6 +19,7 @@ from attnflow.papers.scansnap.settings import (
     Steps,
 )
 from attnflow.schema.settings import canonical_json
+from attnflow.training.rules import rule_named
 from tests.papers import told
 
 # ρ = 1/(1 + 9): the eigenvalues of E are 0.2 and −0.1; 6/√M = 6e-4.
@@ -85,6 +87,12 @@ def test_steps_have_a_length_momentum_and_a_start():
     long = items(Steps(length=None, rule="gd", value_start=0.0))
     assert long["1(b)"].met and long["momentum"].met and long["Y(0)"].met
     assert long["t"].value == 100
+
+
+@pytest.mark.parametrize("rule", ["momentum", "nesterov"])
+def test_a_momentum_that_is_not_set_is_the_rules_own(rule):
+    assert items(Flows(rule=rule))["momentum"].value == MOMENTUM
+    assert rule_named(rule, learning_rate=0.1).momentum == MOMENTUM
 
 
 def test_the_size_of_a_vocabulary_is_that_of_the_experiment():

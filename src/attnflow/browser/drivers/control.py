@@ -27,11 +27,13 @@ from attnflow.training.system import CODES
 CELLS = (
     *("start", "stop", "rtol", "atol", "scale", "max_steps"),
     *("clock", "step_size", "time", "event", "steps", "evaluations", "status", "end"),
+    *("longest", "watched", "since"),
 )
 """Cells of control. A host sets those up to `max_steps`; a driver the others.
 
 `status` is the place of an outcome in `CODES`, and `end` the time (or step) at which
-the stage ended by its event, or could go no further.
+the stage ended by its event, or could go no further. `longest` is the longest step of a
+flow; from step `watched`, at the clock `since`, on it is seen whether it comes forward.
 """
 EVENT, LOST, DIVERGED = (
     float(CODES.index(outcome))

@@ -3,7 +3,7 @@
 import dataclasses
 import itertools
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from importlib.metadata import version
 from importlib.util import find_spec
@@ -45,6 +45,14 @@ MOST = 32
 MOST_SHAPES = 12
 """Variants of it with kernels of their own, and the bytes of all of these."""
 MOST_BYTES = 300_000
+SHRUNK = (("test_samples", 20), ("embed", 200))
+"""Sizes that a page may have smaller than the paper, in order, and down to what."""
+Report = Callable[[float, str], None]
+"""Takes the share of the work that is done, and the experiment that is next."""
+
+
+def _silent(share: float, id: str) -> None:
+    pass
 
 
 def document(
@@ -64,11 +72,11 @@ def document(
         others = [w for book in books[1:] for w in book.writers]
         missing = [*map(_elsewhere, others), *missing]
         return books[0].json(paper, missing, most, several=True)
-    compiled: dict[str, Kernel] = {}
+    shared = _Shared()
     book = _Book()
     for recipe in map(paper.recipe, ids):
         chosen = replace(recipe, setting=recipe.with_overrides(overrides or {}))
-        book.add(_Writer(paper, chosen, compiled))
+        book.add(_Writer(paper, chosen, shared))
     whole = book.json(paper, [], most)
     if len(ids) == 1 and find_spec("wasmtime"):
         from attnflow.browser.explorer.replay import agreement
@@ -78,26 +86,39 @@ def document(
     return whole
 
 
-def documents(paper: Paper, *, most: int = MOST) -> list[Json]:
+def documents(
+    paper: Paper, *, most: int = MOST, report: Report = _silent
+) -> list[Json]:
     """The experiments of a paper in as many documents as they need, in their order.
 
     Each is a page below 1 MB; the first one has the experiments that are not offered.
+    `report` hears which share of the work is done, and of which experiment is next.
     """
-    books, missing = _books(paper)
+    # Kernels of the defaults take about half of the time, all others the other half.
+    books, missing = _books(paper, lambda share, id: report(share / 2, id))
     return [
-        book.json(paper, [] if n else missing, most, several=True)
+        book.json(
+            paper,
+            [] if n else missing,
+            most,
+            several=True,
+            report=lambda share, id, n=n: report(
+                0.5 + (n + share) / len(books) / 2, id
+            ),
+        )
         for n, book in enumerate(books)
     ]
 
 
-def _books(paper: Paper) -> "tuple[list[_Book], list[Json]]":
+def _books(paper: Paper, report: Report = _silent) -> "tuple[list[_Book], list[Json]]":
     """The experiments of a paper in books, and those that are not offered."""
     books: list[_Book] = []
     missing: list[Json] = []
-    compiled: dict[str, Kernel] = {}
-    for recipe in paper.recipes:
+    shared = _Shared()
+    for n, recipe in enumerate(paper.recipes):
+        report(n / len(paper.recipes), recipe.id)
         try:
-            writer = _Writer(paper, recipe, compiled)
+            writer = _Writer(paper, recipe, shared)
         except (Unsupported, MissingData) as error:
             # What is said of missing data names directories of this machine.
             why = str(error) if isinstance(error, Unsupported) else NO_DATA
@@ -134,10 +155,17 @@ class _Book:
         writer.join(self.pool)
 
     def json(
-        self, paper: Paper, missing: list[Json], most: int, *, several: bool = False
+        self,
+        paper: Paper,
+        missing: list[Json],
+        most: int,
+        *,
+        several: bool = False,
+        report: Report = _silent,
     ) -> Json:
         experiments = []
         for n, writer in enumerate(self.writers):
+            report(n / len(self.writers), writer.recipe.id)
             # Space that one experiment does not use is available to the following ones.
             share = (BUDGET - self.pool.size) // (len(self.writers) - n)
             writer.limit, writer.choices = self.pool.size + share, not several
@@ -180,6 +208,17 @@ class _Preset:
     overrides: Mapping[str, Any]
 
 
+@dataclass(frozen=True)
+class _Shared:
+    """What experiments of one paper share: kernels, and sizes that fit into a page.
+
+    Sizes are those of `SHRUNK`, by the shape of a setting: they are looked for once.
+    """
+
+    compiled: dict[str, Kernel] = field(default_factory=dict)
+    sizes: dict[str, dict[str, Any]] = field(default_factory=dict)
+
+
 class _Writer:
     """Writes one experiment into a pool, up to a number of bytes.
 
@@ -189,8 +228,8 @@ class _Writer:
     limit = 0
     choices = True
 
-    def __init__(self, paper: Paper, recipe: Recipe, compiled: dict[str, Kernel]):
-        self.paper, self.compiled = paper, compiled
+    def __init__(self, paper: Paper, recipe: Recipe, shared: _Shared):
+        self.paper, self.shared = paper, shared
         if isinstance(recipe.experiment(recipe.setting), Computation):
             raise Unsupported("It trains nothing: there is nothing to play.")
         self.declared = recipe
@@ -201,18 +240,19 @@ class _Writer:
 
     def _reduced(self, recipe: Recipe) -> tuple[Recipe, int]:
         """The experiment, with fewer test samples and dimensions if need be."""
-        setting = recipe.setting
+        key = _shape(recipe.setting)
+        setting = replace(recipe.setting, **self.shared.sizes.get(key, {}))
         while True:
             chosen = replace(recipe, setting=derived(setting))
             names = knobs.number_names(chosen.setting)
             pool = Pool()
             smaller = _smaller(setting)
             try:
-                kernels = Kernels(pool, self.compiled)
+                kernels = Kernels(pool, self.shared.compiled)
                 variant_of(chosen, names, {"seed": 0}, kernels)
             except ValueError:
                 # Some settings are not valid at half their size.
-                if smaller is None or setting is recipe.setting:
+                if smaller is None or setting == recipe.setting:
                     raise
             else:
                 if pool.size <= BUDGET // 2 or smaller is None:
@@ -223,11 +263,14 @@ class _Writer:
                 f"Its arrays take {pool.size / 1e6:.1f} MB, and a page has room for "
                 f"{BUDGET / 1e6:.2f}: choose smaller sizes ({_sizes(recipe.setting)})."
             )
+        self.shared.sizes[key] = {
+            n: getattr(setting, n) for n, _ in SHRUNK if hasattr(setting, n)
+        }
         return chosen, pool.size
 
     def join(self, pool: Pool) -> None:
         """Write the default variant into a pool."""
-        self.pool, self.kernels = pool, Kernels(pool, self.compiled)
+        self.pool, self.kernels = pool, Kernels(pool, self.shared.compiled)
         self.rows = StageRows(self.paper, self.recipe.id)
         start = {"seed": 0}
         self.default = variant_of(
@@ -500,7 +543,7 @@ def derived(setting: Any) -> Any:
 
 def _smaller(setting: Any) -> Any | None:
     """The setting with fewer test samples, then dimensions; `None` if it is small."""
-    for name, least in (("test_samples", 20), ("embed", 200)):
+    for name, least in SHRUNK:
         value = getattr(setting, name, None)
         if isinstance(value, int) and least < value < 10**6:
             return replace(setting, **{name: max(least, 2 * value // 5)})
@@ -512,6 +555,13 @@ def _sizes(setting: Any) -> str:
     names = ("samples", "embed")
     there = {n: v for n in names if isinstance(v := getattr(setting, n, None), int)}
     return "now " + " ".join(f"{n}={v}" for n, v in there.items())
+
+
+def _shape(setting: Any) -> str:
+    """All of a setting but its numbers, on which no array's size depends."""
+    values = dataclasses.asdict(setting).items()
+    kept = [(n, v) for n, v in values if not (v is None or isinstance(v, float))]
+    return repr((type(setting), kept))
 
 
 def _key(choices: Mapping[str, Any]) -> str:

@@ -69,7 +69,7 @@ class StagePlayer {
 
   status() {
     const { control } = this.stage;
-    return { outcome: OUTCOMES[this.heap[control.status]], end: this.heap[control.end] };
+    return { outcome: OUTCOMES[this.heap[control.status]], end: this.heap[control.end], steps: this.heap[control.steps] };
   }
 }
 
@@ -97,13 +97,13 @@ class Player {
         const kept = Math.min(count, inside.length) - first;
         yield { stage: n, first: from + first, count: Math.max(kept, 0), records };
       }
-      let { outcome, end } = player.status();
+      let { outcome, end, steps } = player.status();
       if (outcome === "finished") {
         end = stop;
         if (horizon !== null) outcome = "event-not-reached";
       }
       state = stage.carry.slice(0, stage.moved).map((field) => player.read(field));
-      yield { stage: n, end, outcome, state };
+      yield { stage: n, end, outcome, steps, state };
       if (outcome !== "finished" && outcome !== "event") return;
       start = end;
     }
@@ -417,6 +417,7 @@ class Model {
     const run = blankRun(whole, times, plans[0], variant, this.experiment);
     const player = new Player(plans, (plan) => this.store.module(plan.module));
     const states = { inputs: values[0].inputs, before: values[0].carry, after: null, plan: plans[0] };
+    let last = null;
     for (const part of player.play(times, values, stretch)) {
       if (part.records) {
         keepRecords(run, plans[part.stage], part);
@@ -425,17 +426,19 @@ class Model {
         run.stageEnds.push({ name: variant.stages[part.stage].name, end: part.end, outcome: part.outcome });
         run.outcome = part.outcome;
         states.after = part.state;
+        last = part;
       }
     }
     run.drift = this.drift(variant, states);
-    yield { run, done: true, outcome: run.outcome, message: MESSAGES[run.outcome] || "" };
+    yield { run, done: true, outcome: run.outcome, message: MESSAGES[run.outcome]?.(last) ?? "" };
   }
 }
 
 const MESSAGES = {
-  diverged: "Training diverged: records end where numbers are no longer finite. A smaller learning rate may help.",
-  "event-not-reached": "A stage waited for an event that did not come within its horizon.",
-  "out-of-steps": "The flow needed more steps than it may take.",
+  diverged: () => "Training diverged: records end where numbers are no longer finite. A smaller learning rate may help.",
+  "event-not-reached": () => "A stage waited for an event that did not come within its horizon.",
+  "out-of-steps": ({ end, steps }) => `The flow ends at time ${number(end)}: after ${steps} steps of the solver it hardly moves on. ` +
+    "Mostly it then slides along the kink of a ReLU, which no solver's step may cross; the records up to there are shown. Descent goes on from there.",
 };
 
 function choiceProblem(knob, value) {
@@ -664,4 +667,4 @@ function worstRow(run, values, sign) {
   return worst;
 }
 
-if (typeof module !== "undefined") module.exports = { Model, Player, bytesOf, floatsOf, seriesOf, timesOf };
+if (typeof module !== "undefined") module.exports = { MESSAGES, Model, Player, bytesOf, floatsOf, seriesOf, timesOf };

@@ -25,6 +25,9 @@ from attnflow.schema.dataset import setting_of
 from attnflow.schema.dims import TIME
 from attnflow.schema.installation import xr
 
+MOMENTUM = 0.9
+"""The default of the rules of momentum, where a setting has none of its own."""
+
 
 def conditions(setting: Setting) -> list[Condition]:
     """The items at a setting."""
@@ -230,5 +233,6 @@ def _momentum(setting: Setting) -> float:
     """The share of past gradients; 1 for rules that divide by their size."""
     rule = setting.get("rule", "flow")
     if rule in ("momentum", "nesterov"):
-        return setting["momentum"]
+        momentum = setting["momentum"]
+        return MOMENTUM if momentum is None else momentum
     return 0.0 if rule in ("flow", "gd") else 1.0

@@ -66,7 +66,7 @@ def _experiment(experiment: Json) -> Json:
     named = {
         "knobs": lambda item: shown(item["label"], item.get("tex")),
         "presets": lambda item: shown(_preset_name(item)),
-        "stages": lambda item: shown(item["name"]),
+        "stages": lambda item: shown(_stage_name(item["name"])),
         "maps": lambda item: shown(item["title"]),
     }
     parts = {
@@ -103,6 +103,12 @@ def _experiment(experiment: Json) -> Json:
     }
 
 
+def _stage_name(name: str) -> str:
+    """A stage's name: a formula such as `t_onset`, or words such as `decoder_snap`."""
+    is_formula = any(piece.kind == "formula" for piece in pieces(name))
+    return name if is_formula else name.replace("_", " ")
+
+
 def _loss_first(panels: list[Json]) -> list[Json]:
     """The panels, with losses by kind of sample before all else, or else the loss."""
 
@@ -112,7 +118,10 @@ def _loss_first(panels: list[Json]) -> list[Json]:
         return 0 if is_loss and "loss_by_group" in names else 1 if is_loss else 2
 
     first = min(panels, key=rank)
-    return [first, *(panel for panel in panels if panel is not first)]
+    others = [panel for panel in panels if panel is not first]
+    # A figure may show a part of a run, or be named for what is seen in it.
+    is_named = rank(first) == 2 or "loss" in first["title"].lower()
+    return [first if is_named else {**first, "title": "Loss"}, *others]
 
 
 def _panel(panel: Json) -> Json:
