@@ -108,3 +108,17 @@ def test_a_title_cannot_break_out_of_the_page(plain, context, tmp_path):
     page = ExplorerPage(context, place.as_uri())
     assert page.page.title().startswith("</title>")
     assert page.watched.complaints == []
+
+
+def test_an_address_of_another_file_leads_there(plain, context, tmp_path):
+    """A paper may have several files; a link need not know which has an experiment."""
+    first, second = plain["experiments"]
+    files = {"a.html": first, "b.html": second}
+    book = [{"id": e["id"], "title": e["id"], "file": f} for f, e in files.items()]
+    for file, experiment in files.items():
+        part = {**plain, "experiments": [experiment], "book": book, "file": file}
+        (tmp_path / file).write_text(render(part), encoding="utf-8")
+    address = (tmp_path / "a.html").as_uri() + f"#{second['id']}?omega=0.2"
+    explorer = ExplorerPage(context, address)
+    assert explorer.address.endswith(f"b.html#{second['id']}?omega=0.2")
+    assert explorer.watched.complaints == []

@@ -385,6 +385,11 @@ function openAddress() {
   const messages = [];
   let index = book.experiments.findIndex((other) => other.id === id);
   if (index < 0) {
+    const elsewhere = [...byId("experiment").options].find(({ value }) => id && value.endsWith(`#${id}`));
+    if (elsewhere) {
+      location.replace(elsewhere.value + location.hash.slice(1 + id.length));
+      return;
+    }
     if (id) messages.push(`There is no experiment “${id}” on this page: ${book.experiments[0].id} is shown.`);
     index = 0;
   }
