@@ -24,7 +24,7 @@ def test_netcdf_attributes(run, tmp_path):
     assert run.attrs == before
 
 
-def test_netcdf_keeps_what_it_wguarded_run_unchanged(run, tmp_path):
+def test_netcdf_leaves_the_run_unchanged(run, tmp_path):
     run["time"].attrs["exact"] = True
     export_netcdf(run, tmp_path / "run.nc")
     assert run["time"].attrs["exact"] is True
@@ -62,3 +62,11 @@ def test_reading_what_is_no_run(tmp_path):
         read_run_file(tmp_path / "text.nc")
     with pytest.raises(ValueError, match="could not be read as a run"):
         read_run_file(tmp_path)
+
+
+def test_what_is_no_run_is_refused(tmp_path):
+    with pytest.raises(
+        ValueError, match="A run is an xarray.Dataset.*3 is of type int"
+    ):
+        export_netcdf(3, tmp_path / "x.nc")
+    assert list(tmp_path.iterdir()) == []

@@ -24,6 +24,11 @@ def export_netcdf(run: xr.Dataset, path: str | Path) -> Path:
     **Returns:** the path. xarray, R, Julia and MATLAB read the file as it is.
     """
     path = Path(path)
+    if not isinstance(run, xr.Dataset):
+        raise ValueError(
+            f"A run is an xarray.Dataset, as af.run returns it; {run!r} is of "
+            f"type {type(run).__name__}."
+        )
     # In memory: where a disk fills up, HDF5 ends the process when it closes the file.
     content = for_netcdf(run).to_netcdf(engine=_ENGINE)
     try:
