@@ -65,8 +65,6 @@ def test_reading_what_is_no_run(tmp_path):
 
 
 def test_what_is_no_run_is_refused(tmp_path):
-    with pytest.raises(
-        ValueError, match="3 is of type int"
-    ):
+    with pytest.raises(ValueError, match="3 is of type int"):
         export_netcdf(3, tmp_path / "x.nc")
     assert list(tmp_path.iterdir()) == []
