@@ -217,7 +217,7 @@ def toy_claims():
 DOCUMENT = "attnflow.browser.explorer.document"
 
 
-def no_document(paper, *_):
+def no_document(paper, *_, **__):
     """The face of what makes explorers: a toy has no program to compile."""
     from attnflow.browser.lowering import Unsupported
 
