@@ -129,7 +129,7 @@ class Case:
 
 @pytest.fixture
 def benchmarks(monkeypatch):
-    cases = [Case("toy", "one"), Case("other", "two")]
+    cases = [Case("toy", "one"), Case("mix", "two")]
     names = ("size", "ours", "weights", "torch", "ratio", "spread", "agreement")
     names = (*names, "first", "lean", "lean_ratio", "memory")
 
@@ -147,6 +147,7 @@ def benchmarks(monkeypatch):
 def test_bench(program, benchmarks):
     assert [c["id"] for c in program.json("bench")["cases"]] == ["one", "two"]
     assert [c["id"] for c in program.json("bench", "toy")["cases"]] == ["one"]
+    assert [c["id"] for c in program.json("bench", "mix")["cases"]] == ["two"]
     assert "toy/one" in program("bench").stdout
     assert "Did you mean 'toy'" in program.refused("bench", "tay")
 

@@ -306,13 +306,16 @@ def bench(
     from attnflow.schema.installation import MissingData
 
     output = Output(json)
-    slug = papers.paper(paper).slug if paper else None
     if find_spec("torch") is None:
         complain(
             "Warning: PyTorch is not installed, so its column stays empty. "
             "Install it with: pip install 'attnflow[torch]'"
         )
-    cases = [c for c in benchmarks.cases() if slug in (None, c.paper)]
+    every = benchmarks.cases()
+    # Mixed experiments (`mix`) have cases and are no paper.
+    if paper is not None and paper not in {c.paper for c in every}:
+        paper = papers.paper(paper).slug
+    cases = [c for c in every if paper in (None, c.paper)]
     rows, failed = [], []
     with shown_progress() as bar:
         for k, case in enumerate(cases):
