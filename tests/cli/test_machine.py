@@ -163,7 +163,7 @@ def test_a_case_that_fails_does_not_lose_the_others(program, benchmarks, monkeyp
     monkeypatch.setattr(sys.modules["attnflow.cli.benchmarks"], "run_case", run_case)
     done = program("bench")
     assert done.exit_code == 1
-    assert "other/two" in done.stdout
+    assert "mix/two" in done.stdout
     assert "toy/one failed" in done.stderr
 
 
@@ -179,7 +179,7 @@ def test_a_case_without_its_data_is_left_out(program, benchmarks, monkeypatch):
     done = program("bench")
     assert done.exit_code == 0
     assert "toy/one is left out: MNIST is not here" in done.stderr
-    assert "other/two" in done.stdout
+    assert "mix/two" in done.stdout
 
 
 def test_bench_without_torch(program, benchmarks, monkeypatch):
