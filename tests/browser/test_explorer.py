@@ -3,7 +3,6 @@
 import base64
 import functools
 import json
-import shutil
 import subprocess
 from dataclasses import replace
 from pathlib import Path
@@ -17,6 +16,7 @@ from attnflow.browser.lowering import Unsupported
 from attnflow.experiments import Computation, run
 from attnflow.papers.base import SLUGS, paper
 from attnflow.schema.installation import MissingData
+from tests.browser.node import NODE
 from tests.browser.test_kernels import CASES, ROUNDING, tolerance_of
 from tests.browser.test_player import PLAYER
 from tests.core import mostly_slow
@@ -184,13 +184,10 @@ def test_an_experiment_without_its_data_is_left_out(monkeypatch, tmp_path):
 
 def by_node(replay, settings, tmp_path):
     """What the page's own code says of some settings."""
-    node = shutil.which("node")
-    if node is None:
-        pytest.skip("node is not installed")
     job = {"document": replay.document, "settings": settings}
     (tmp_path / "job.json").write_text(json.dumps(job))
     script = str(Path(__file__).with_name("play_document.js"))
-    command = [node, script, str(PLAYER), str(tmp_path / "job.json")]
+    command = [NODE, script, str(PLAYER), str(tmp_path / "job.json")]
     done = subprocess.run(command, capture_output=True, check=True)
     return json.loads(done.stdout)
 

@@ -15,7 +15,8 @@ from attnflow.browser.trace import StageFunctions
 from attnflow.schema.dataset import Outcome
 from attnflow.training import Stage, precise
 from attnflow.training.rules import Flow
-from tests.browser.test_player import NODE, PLAYER
+from tests.browser.node import NODE
+from tests.browser.test_player import PLAYER
 
 KINK = 1.2
 STOP = 100.0
@@ -83,7 +84,6 @@ def test_a_stiff_flow_that_its_steps_can_finish_goes_on():
     assert steps_of(simulation) <= 2 * PATIENCE
 
 
-@pytest.mark.skipif(NODE is None, reason="node is not installed")
 def test_the_page_says_at_which_time_a_flow_ends(tmp_path):
     stage = flow_towards(KINK, 1e-12)
     kernel, simulation = simulated(stage, np.linspace(0.0, STOP, 11))
@@ -101,7 +101,6 @@ def test_the_page_says_at_which_time_a_flow_ends(tmp_path):
       for (const part of player.play(job.times, job.values)) last = part;
       console.log(JSON.stringify([last.end, MESSAGES[last.outcome](last)]));
     """
-    assert NODE is not None
     command = [NODE, "-e", script, str(tmp_path / "job.json")]
     done = subprocess.run(command, capture_output=True, check=True)
     end, message = json.loads(done.stdout)

@@ -2,7 +2,6 @@
 
 import base64
 import json
-import shutil
 import subprocess
 from pathlib import Path
 
@@ -13,9 +12,9 @@ import attnflow.browser.explorer as explorer
 from attnflow.browser.explorer.plan import plans, stage_values
 from attnflow.browser.simulate import kernels_of, simulate
 from attnflow.browser.trace import stages_of
+from tests.browser.node import NODE
 from tests.browser.test_kernels import experiment_of
 
-NODE = shutil.which("node")
 PLAYER = Path(explorer.__file__).parent / "player.js"
 
 
@@ -29,14 +28,12 @@ def play(experiment, kernels, tmp_path, turns=1):
     path = tmp_path / "job.json"
     path.write_text(json.dumps(job))
     script = str(Path(__file__).with_name("play.js"))
-    assert NODE is not None
     done = subprocess.run(
         [NODE, script, str(PLAYER), str(path)], capture_output=True, check=True
     )
     return json.loads(done.stdout)
 
 
-@pytest.mark.skipif(NODE is None, reason="node is not installed")
 @pytest.mark.parametrize("name", ["mixture/figure1", "mixture/three-stage"])
 def test_node_computes_the_bits_of_wasmtime(name, tmp_path):
     experiment = experiment_of(name)
