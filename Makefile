@@ -13,6 +13,10 @@ STAMP := $(VENV)/.ready
 DOCS := $(VENV)/.docs
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
 
+# Some environments forbid Python to keep compiled modules: every process would then compile
+# JAX again, four times as long as its import takes.
+unexport PYTHONDONTWRITEBYTECODE
+
 .PHONY: setup demo docs test test-cpus verify lint browser clean
 
 setup: $(STAMP)
