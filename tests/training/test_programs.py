@@ -27,6 +27,7 @@ def test_each_effort_is_a_program_of_its_own():
 def test_effort_follows_from_sizes_and_steps():
     assert size_of({"a": np.ones((2, 3)), "b": 1.0}, None, np.ones(4)) == 11
     assert descent._effort(None, 10, 1000) is Effort.LEAST
+    assert descent._effort(None, 100, 10**7) is Effort.LESS
     assert descent._effort(None, 2000, 1000) is Effort.LESS
     assert descent._effort(None, 2000, 10**7) is Effort.FULL
     assert descent._effort(SimpleNamespace(in_products=True), 2000, 10**7) is (

@@ -33,7 +33,10 @@ from attnflow.training.walk import Carry, Loop, Rates, evaluate, own_state, walk
 WORK = 10**10
 """Steps times numbers of system and state, up to which compiling takes the time."""
 FEW = 100
-"""Steps that are few: with these, the code may be slow."""
+LITTLE = 10**8
+"""Steps, and steps times numbers, up to which the code may be slow: it loses less than
+half a second, and compiling it well takes longer. Figure 6 of `scansnap` has 100 steps
+of ten million numbers, which such code would take seven times as long for."""
 
 ALONE = 1000
 """Numbers of a seed's state from which on seeds run one after the other.
@@ -184,9 +187,10 @@ def _blocks(
 
 def _effort(system: DescentSystem, steps: int, numbers: int) -> Effort:
     """What it is worth to compile so many steps of so many numbers."""
-    if steps * numbers > WORK and not getattr(system, "in_products", False):
+    work = steps * numbers
+    if work > WORK and not getattr(system, "in_products", False):
         return Effort.FULL
-    return Effort.LESS if steps > FEW else Effort.LEAST
+    return Effort.LEAST if steps <= FEW and work <= LITTLE else Effort.LESS
 
 
 def _block_size(records: int) -> int:
