@@ -40,7 +40,7 @@ def flow_towards(kink, width, until=STOP, **rule):
         state = {"x": jnp.array([2.0, 0.0])}
         stage = Stage(Flow(**rule), until)
         return StageFunctions(
-            stage, {}, state, state, velocity, observe, None, lambda inputs: None
+            stage, {}, state, state, velocity, observe, None, lambda inputs: None, ()
         )
 
 

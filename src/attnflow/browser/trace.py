@@ -4,7 +4,7 @@ Inputs are the arrays of the system and the numbers of the rules: all that a set
 numbers can change. So one kernel serves every value of them; shapes are compiled in.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -35,6 +35,7 @@ class StageFunctions:
       the velocity.
     - `observe`: of inputs and state, the observables; `event`: likewise a scalar.
     - `system`: of inputs, the system.
+    - `static`: all of these functions but arrays, hashable: equal ones compute alike.
     """
 
     stage: Stage
@@ -45,6 +46,7 @@ class StageFunctions:
     observe: Callable[[PyTree, PyTree], Row]
     event: Callable[[PyTree, PyTree], Array] | None
     system: Callable[[PyTree], Any]
+    static: Hashable
 
 
 def stages_of(experiment: Runnable, seed: int = 0) -> list[StageFunctions]:
@@ -94,11 +96,13 @@ def _functions(leg: Leg, state: PyTree, observe: Callable[..., Row]) -> StageFun
 
     inputs: dict[str, PyTree] = {"system": arrays}
     event_of = reached if event else None
+    leaves, tree = jax.tree.flatten(static)
+    same = (observe, *leaves, tree)
     if isinstance(stage.rule, Flow):
         decay = stage.rule.weight_decay
         inputs["decay"] = jnp.asarray(decay) if decay else None
         return StageFunctions(
-            stage, inputs, state, state, velocity, observed, event_of, system_of
+            stage, inputs, state, state, velocity, observed, event_of, system_of, same
         )
     parts = _Step.of(stage, system, state)
     inputs |= {"rates": parts.rates, "numbers": parts.numbers}
@@ -107,9 +111,9 @@ def _functions(leg: Leg, state: PyTree, observe: Callable[..., Row]) -> StageFun
         loop = Loop(parts.plain, inputs["numbers"], observed, None, waits=False)
         return walk(joined(inputs)[0], carry, 1, inputs["rates"], loop)[0]  # pyright: ignore[reportArgumentType] # a fixed number of steps
 
-    carry = parts.carry
+    carry, same = parts.carry, (*same, parts.plain)
     return StageFunctions(
-        stage, inputs, carry, state, step, observed, event_of, system_of
+        stage, inputs, carry, state, step, observed, event_of, system_of, same
     )
 
 
