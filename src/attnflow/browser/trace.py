@@ -35,7 +35,9 @@ class StageFunctions:
       the velocity.
     - `observe`: of inputs and state, the observables; `event`: likewise a scalar.
     - `system`: of inputs, the system.
-    - `static`: all of these functions but arrays, hashable: equal ones compute alike.
+    - `static`: what system, event and observables are beside arrays; `rules`: likewise
+      those of descent. Stages whose arrays have equal shapes compute alike where both
+      are equal.
     """
 
     stage: Stage
@@ -47,6 +49,7 @@ class StageFunctions:
     event: Callable[[PyTree, PyTree], Array] | None
     system: Callable[[PyTree], Any]
     static: Hashable
+    rules: Hashable = None
 
 
 def stages_of(experiment: Runnable, seed: int = 0) -> list[StageFunctions]:
@@ -111,9 +114,17 @@ def _functions(leg: Leg, state: PyTree, observe: Callable[..., Row]) -> StageFun
         loop = Loop(parts.plain, inputs["numbers"], observed, None, waits=False)
         return walk(joined(inputs)[0], carry, 1, inputs["rates"], loop)[0]  # pyright: ignore[reportArgumentType] # a fixed number of steps
 
-    carry, same = parts.carry, (*same, parts.plain)
     return StageFunctions(
-        stage, inputs, carry, state, step, observed, event_of, system_of, same
+        stage,
+        inputs,
+        parts.carry,
+        state,
+        step,
+        observed,
+        event_of,
+        system_of,
+        same,
+        parts.plain,
     )
 
 

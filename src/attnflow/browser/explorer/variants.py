@@ -121,7 +121,7 @@ def _signature(stage: StageFunctions) -> Hashable:
         driver = ("flow", rule.solver, rule.clock)
     if isinstance(until, Reach):
         driver += (until.scalar, until.direction, until.every)
-    return (*shapes, driver, stage.static)
+    return (*shapes, driver, stage.static, stage.rules)
 
 
 @dataclass(frozen=True)
