@@ -6,12 +6,14 @@ numbers can change. So one kernel serves every value of them; shapes are compile
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jax.extend import core
 from jaxtyping import Array, PyTree
 
 from attnflow.browser.lowering.values import Unsupported
@@ -50,6 +52,13 @@ class StageFunctions:
     system: Callable[[PyTree], Any]
     static: Hashable
     rules: Hashable = None
+
+    @cached_property
+    def observed(self) -> tuple[core.ClosedJaxpr, Mapping[str, jax.ShapeDtypeStruct]]:
+        """The observables of inputs and state as a jaxpr, and their shapes by name."""
+        with precise():
+            trace = jax.make_jaxpr(self.observe, return_shape=True)
+            return trace(self.inputs, self.state)
 
 
 def stages_of(experiment: Runnable, seed: int = 0) -> list[StageFunctions]:
