@@ -6,7 +6,7 @@ import pytest
 
 from attnflow.browser.explorer import knobs
 from attnflow.browser.explorer.drift import drift_of
-from attnflow.browser.explorer.variants import traceable
+from attnflow.browser.explorer.variants import traced
 from attnflow.browser.host import Instance
 from attnflow.browser.trace import named
 from attnflow.observables.conserved import drift
@@ -15,7 +15,8 @@ from attnflow.papers import paper
 
 def test_the_module_computes_the_drift_between_two_states():
     recipe = paper("mixture").recipe("figure1")
-    setup, *_ = traceable(recipe, recipe.setting, knobs.number_names(recipe.setting))
+    names = knobs.number_names(recipe.setting)
+    setup = traced(recipe, recipe.setting, names).setup
     made = drift_of(setup)
     assert made is not None
     module, said = made

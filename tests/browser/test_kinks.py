@@ -7,13 +7,13 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from attnflow.browser.drivers.flow import PATIENCE
 from attnflow.browser.explorer.plan import plans, stage_values
 from attnflow.browser.kernel import compile_stage
 from attnflow.browser.simulate import Player, Simulation
 from attnflow.browser.trace import StageFunctions
 from attnflow.schema.dataset import Outcome
 from attnflow.training import Stage, precise
+from attnflow.training.halts import PATIENCE
 from attnflow.training.rules import Flow
 from tests.browser.node import NODE
 from tests.browser.test_player import PLAYER
@@ -40,7 +40,7 @@ def flow_towards(kink, width, until=STOP, **rule):
         state = {"x": jnp.array([2.0, 0.0])}
         stage = Stage(Flow(**rule), until)
         return StageFunctions(
-            stage, {}, state, state, velocity, observe, None, lambda inputs: None
+            stage, {}, state, state, velocity, observe, None, lambda inputs: None, ()
         )
 
 

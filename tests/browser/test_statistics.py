@@ -6,7 +6,7 @@ import xarray as xr
 
 from attnflow.browser.explorer import knobs
 from attnflow.browser.explorer.statistics import Statistics
-from attnflow.browser.explorer.variants import traceable
+from attnflow.browser.explorer.variants import traced
 from attnflow.browser.host import Instance
 from attnflow.papers import paper
 from attnflow.schema import setting_of
@@ -18,13 +18,13 @@ def blank():
     recipe = paper("mixture").recipe("figure1")
     setting = recipe.with_overrides({"steps": 60.0, "records": 7})
     names = knobs.number_names(setting)
-    setup, kept, _ = traceable(recipe, setting, names)
-    return setup, setting, kept
+    found = traced(recipe, setting, names)
+    return found.setup, setting, found.kept
 
 
 @pytest.fixture
 def statistics(blank):
-    return Statistics(*blank)
+    return Statistics(*blank, set())
 
 
 def least_value(run):
@@ -61,6 +61,7 @@ def test_a_function_of_the_first_and_the_present_record_is_followed(statistics):
         (lambda run: run["loss"].diff("time"), "no value at each record"),
         (lambda run: run["loss"] * run["time"], "several records"),
         (lambda run: run["loss"].where(run["time"] > 30, 0.0), "several records"),
+        (lambda run: np.log(run["loss"]) / run["loss"][:, -1], "several records"),
         (lambda run: run["loss"].max("time"), "no value at each record"),
         (lambda run: run["loss"] * run["loss"].values[0, 0], "plain numbers"),
         (lambda run: run["no_such"], "no_such"),

@@ -115,6 +115,43 @@ def test_outcomes_say_what_happened(precise):
     assert float(short.rows["x"][0, 0]) == 1.0
 
 
+class Kink(eqx.Module):
+    """`dx/dt = −tanh((x − 1.2)/width)`: a kink if the width is tiny.
+
+    A second number counts time, so that the state never rests.
+    """
+
+    width: jnp.ndarray
+
+    def velocity(self, t, state):
+        slope = -jnp.tanh((state[0] - 1.2) / self.width)
+        return jnp.stack([slope, jnp.ones_like(slope)])
+
+
+def kink_leg(width, stop, **rule):
+    system, axes = stack([Kink(jnp.array(width))])
+    spans = {"start": np.zeros(1), "stop": np.array([stop])}
+    spans |= {"times": np.linspace(0.0, stop, 5), "observe": _observe}
+    state = jnp.array([[2.0, 0.0]])
+    return flow(system, axes, state, rule=Flow(**rule), **spans)
+
+
+@pytest.mark.parametrize("clock", ["linear", "log"])
+def test_a_flow_along_a_kink_ends_and_keeps_what_came_before(clock, precise):
+    """Without looking for halts, all 200,000 steps lead to time 0.8 + 2e-8."""
+    leg = kink_leg(1e-12, 100.0, clock=clock, interpolate=True)
+    assert CODES[int(leg.code[0])] is Outcome.OUT_OF_STEPS
+    assert float(leg.end[0]) == pytest.approx(0.8, abs=1e-3)
+    assert float(leg.rows["x"][0, 0]) == 2.0
+
+
+def test_a_stiff_flow_that_its_steps_can_finish_goes_on(precise):
+    """Short steps alone are no halt, where the steps that are left lead to the end."""
+    leg = kink_leg(1e-5, 1.6, rtol=1e-6)
+    assert CODES[int(leg.code[0])] is Outcome.FINISHED
+    np.testing.assert_allclose(leg.rows["x"][0, 3:], 1.2, atol=1e-4)
+
+
 def test_float32_is_refused():
     with pytest.raises(RuntimeError, match="float32"):
         decay_leg(Flow(), 1.0, [0.0, 1.0])

@@ -116,7 +116,7 @@ class _Compiler:
             in_memory(Place(self.state, f.cell), f.shape, f.kind, level=1)
             for f in self.carry
         ]
-        shapes = jax.eval_shape(stage.observe, stage.inputs, stage.state)
+        _, shapes = stage.observed
         self.row_fields = _fields([(n, np.zeros(s.shape)) for n, s in shapes.items()])
         self.row = Buffer(
             _total([(f.name, np.zeros(f.shape)) for f in self.row_fields]), kept=True
@@ -217,8 +217,7 @@ class _Compiler:
         return Memory(self.state, floats, self.row, self.control)
 
     def _observe(self) -> None:
-        stage = self.stage
-        jaxpr = jax.make_jaxpr(stage.observe)(stage.inputs, stage.state)
+        jaxpr, _ = self.stage.observed
         outputs = self._lowered(jaxpr, self.carry_values[: self.moved])
         # JAX flattens dicts in the order of their keys.
         ordered = sorted(self.row_fields, key=lambda field: field.name)

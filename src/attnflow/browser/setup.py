@@ -67,8 +67,17 @@ class SetUp:
     leaked: Mapping[str, str]
 
 
-def trace(recipe: Recipe, setting: Any, names: Sequence[str], seed: int = 0) -> SetUp:
-    """The set-up of an experiment, with symbols for the numbers of these names."""
+def trace(
+    recipe: Recipe,
+    setting: Any,
+    names: Sequence[str],
+    seed: int = 0,
+    stages: list[StageFunctions] | None = None,
+) -> SetUp:
+    """The set-up of an experiment, with symbols for the numbers of these names.
+
+    `stages` are those of the experiment and seed, where they are there already.
+    """
     experiment = recipe.experiment(setting)
     if isinstance(experiment, Computation):
         raise Unsupported(f"{recipe.id} trains nothing, so that nothing can be played.")
@@ -77,7 +86,7 @@ def trace(recipe: Recipe, setting: Any, names: Sequence[str], seed: int = 0) -> 
         values = {name: number(name, getattr(setting, name), log) for name in names}
         symbolic = recipe.experiment(replace(setting, **values))
         state, legs, labels, _ = legs_of(symbolic, seed)
-    stages = stages_of(experiment, seed)
+    stages = stages or stages_of(experiment, seed)
     by_stage = [
         _symbols_of(leg, state, stage) for leg, stage in zip(legs, stages, strict=True)
     ]

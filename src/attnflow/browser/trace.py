@@ -4,14 +4,16 @@ Inputs are the arrays of the system and the numbers of the rules: all that a set
 numbers can change. So one kernel serves every value of them; shapes are compiled in.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jax.extend import core
 from jaxtyping import Array, PyTree
 
 from attnflow.browser.lowering.values import Unsupported
@@ -35,6 +37,9 @@ class StageFunctions:
       the velocity.
     - `observe`: of inputs and state, the observables; `event`: likewise a scalar.
     - `system`: of inputs, the system.
+    - `static`: what system, event and observables are beside arrays; `rules`: likewise
+      those of descent. Stages whose arrays have equal shapes compute alike where both
+      are equal.
     """
 
     stage: Stage
@@ -45,6 +50,15 @@ class StageFunctions:
     observe: Callable[[PyTree, PyTree], Row]
     event: Callable[[PyTree, PyTree], Array] | None
     system: Callable[[PyTree], Any]
+    static: Hashable
+    rules: Hashable = None
+
+    @cached_property
+    def observed(self) -> tuple[core.ClosedJaxpr, Mapping[str, jax.ShapeDtypeStruct]]:
+        """The observables of inputs and state as a jaxpr, and their shapes by name."""
+        with precise():
+            trace = jax.make_jaxpr(self.observe, return_shape=True)
+            return trace(self.inputs, self.state)
 
 
 def stages_of(experiment: Runnable, seed: int = 0) -> list[StageFunctions]:
@@ -94,11 +108,13 @@ def _functions(leg: Leg, state: PyTree, observe: Callable[..., Row]) -> StageFun
 
     inputs: dict[str, PyTree] = {"system": arrays}
     event_of = reached if event else None
+    leaves, tree = jax.tree.flatten(static)
+    same = (observe, *leaves, tree)
     if isinstance(stage.rule, Flow):
         decay = stage.rule.weight_decay
         inputs["decay"] = jnp.asarray(decay) if decay else None
         return StageFunctions(
-            stage, inputs, state, state, velocity, observed, event_of, system_of
+            stage, inputs, state, state, velocity, observed, event_of, system_of, same
         )
     parts = _Step.of(stage, system, state)
     inputs |= {"rates": parts.rates, "numbers": parts.numbers}
@@ -107,9 +123,17 @@ def _functions(leg: Leg, state: PyTree, observe: Callable[..., Row]) -> StageFun
         loop = Loop(parts.plain, inputs["numbers"], observed, None, waits=False)
         return walk(joined(inputs)[0], carry, 1, inputs["rates"], loop)[0]  # pyright: ignore[reportArgumentType] # a fixed number of steps
 
-    carry = parts.carry
     return StageFunctions(
-        stage, inputs, carry, state, step, observed, event_of, system_of
+        stage,
+        inputs,
+        parts.carry,
+        state,
+        step,
+        observed,
+        event_of,
+        system_of,
+        same,
+        parts.plain,
     )
 
 

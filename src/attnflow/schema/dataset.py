@@ -99,9 +99,10 @@ class Outcome(enum.Enum):
         "Raise the horizon, or lower the event's level."
     )
     OUT_OF_STEPS = (
-        "The solver used up its steps; what was recorded before is kept. "
-        "Raise `max_steps`, use the log-time clock, or stop before the vector field "
-        "starts to slide along a kink."
+        "The solver used up its steps, or thousands of them led less far than one "
+        "before, as where a flow slides along the kink of a ReLU; what was recorded "
+        "until then is kept. Raise `max_steps`, use the log-time clock, stop earlier, "
+        "or train by descent."
     )
     INTERRUPTED = (
         "The run was interrupted; what was recorded before is kept. Run it again."

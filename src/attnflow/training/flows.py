@@ -11,6 +11,7 @@ import optimistix as optx
 from jaxtyping import Array
 
 from attnflow.schema.dataset import Outcome
+from attnflow.training.halts import Patient
 from attnflow.training.programs import (
     Axes,
     Effort,
@@ -163,7 +164,7 @@ def _solve(
                 dfx.SubSaveAt(t1=True),
             ]
         ),
-        stepsize_controller=controller,
+        stepsize_controller=Patient(controller, rule.max_steps),
         max_steps=rule.max_steps,
         adjoint=dfx.ForwardMode(),
         event=_event(system, event),

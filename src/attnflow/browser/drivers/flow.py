@@ -7,7 +7,8 @@ next is at least as long as that was to be. An event is found by repeating the s
 passed it with other lengths.
 
 A flow that slides along the kink of a ReLU goes on by very short steps, of which it
-would take millions: it ends, out of steps, once that is seen (`PATIENCE`).
+would take millions: it ends, out of steps, once that is seen, as in Python
+(`attnflow.training.halts`).
 """
 
 from dataclasses import dataclass
@@ -38,6 +39,7 @@ from attnflow.browser.wasm.nodes import (
     load,
     unary,
 )
+from attnflow.training.halts import PATIENCE
 
 SAFETY, SHRINK, GROW = 0.9, 0.2, 10.0
 STRICTER = 0.1
@@ -45,14 +47,6 @@ STRICTER = 0.1
 
 Where a ReLU switches off inside a step, the error of a flow is some ten tolerances;
 with a third more steps it is one.
-"""
-PATIENCE = 2000.0
-"""Steps over which a flow must come forward.
-
-It ends where so many have led less far than its longest one alone, and the steps that
-are left would, at this pace, not lead to the stage's end. The flows of `mixture/k3` and
-`mixture/k4` cross many kinks early on, in 1200 and 3000 steps, and go on to where they
-stay at one: watched in stretches, both come that far.
 """
 CROSSING = 1e-13
 """To which part of the time an event is found."""

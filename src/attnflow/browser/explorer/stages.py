@@ -6,7 +6,7 @@ identify themselves, and the formulas that come out depend on the symbols.
 """
 
 import contextlib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 from unittest import mock
@@ -14,7 +14,7 @@ from unittest import mock
 import numpy as np
 import xarray as xr
 
-from attnflow.browser.explorer.blank import blank_run, ends_of, settings_read
+from attnflow.browser.explorer.blank import Fields, blank_run, ends_of, settings_read
 from attnflow.browser.explorer.claims import live_parts
 from attnflow.browser.explorer.conditions import conditions_of
 from attnflow.browser.explorer.drift import drift_of
@@ -46,11 +46,26 @@ FILLS = (0.5, -0.5, np.nan)
 """Records of blank runs: which stages a table has may depend on them."""
 
 
+@dataclass(frozen=True)
+class _Known:
+    """What was made for a variant, and the fields of its setting that were read."""
+
+    fields: Json
+    rows: list[Json]
+    fixed: Json
+    program: int
+    puts: list[tuple[str, Any, Json]]
+
+    def holds_for(self, setting: Mapping[str, Any]) -> bool:
+        """Whether another setting has the same values there."""
+        return all(setting[n] == value for n, value in self.fields.items())
+
+
 class StageRows:
     """The rows of a paper's stage table for a variant, and its live claims.
 
-    What they read of a run by functions is in `programs`, which variants share where
-    only their arrays differ.
+    What they read of a run by functions is in `programs`. Variants share all of it
+    where they differ in nothing that was read: in seeds, say, or in rules.
     """
 
     def __init__(self, paper: Paper, id: str):
@@ -59,8 +74,7 @@ class StageRows:
         self.programs: list[Json] = []
         self.modules: list[SetUpModule | None] = []
         self.drifts: list[tuple[SetUpModule, Json] | None] = []
-        self._known: dict[str, int] = {}
-        self._series: list[dict[int, tuple[int | None, str]]] = []
+        self._known: dict[Hashable, list[_Known]] = {}
 
     def __call__(
         self, setup: SetUp, setting: Any, names: Sequence[str], put: Put
@@ -70,16 +84,48 @@ class StageRows:
         Formulas become outputs of the set-up's module by `put`; some hold at some
         numbers alone.
         """
-        tables, fixed = self._tables(setup, setting, names, put)
-        program = self._program(setup, setting, names, tables)
-        items, known = conditions_of(self.paper, self.id, setting, names, put)
+        fields = asdict(setting)
+        known = self._known.setdefault(_shape(setup, names), [])
+        found = next((k for k in known if k.holds_for(fields)), None)
+        if found is None:
+            found = self._made(setup, setting, names)
+            known.append(found)
+        for key, symbol, place in found.puts:
+            put(key, symbol, **place)
+        items, fixed = conditions_of(self.paper, self.id, setting, names, put)
         return {
-            "rows": self._rows(setup, tables, put, self._series[program]),
-            "formulasFixed": fixed,
-            "program": program,
+            "rows": found.rows,
+            "formulasFixed": found.fixed,
+            "program": found.program,
             "conditions": items,
-            "conditionsFixed": known,
+            "conditionsFixed": fixed,
         }
+
+    def _made(self, setup: SetUp, setting: Any, names: Sequence[str]) -> _Known:
+        """The rows and the program of a variant for which they are not known yet."""
+        read: set[str] = set()
+        puts: list[tuple[str, Any, Json]] = []
+
+        def put(key: str, symbol: Any, **place: Any) -> None:
+            puts.append((key, symbol, place))
+
+        tables, fixed = self._tables(setup, setting, names, put, read)
+        statistics = Statistics(setup, setting, names, read)
+        series: dict[int, tuple[int | None, str]] = {}
+        for row in (row for table in tables for row in table):
+            if row.stage is not None and callable(row.stage.series):
+                place = hash(row.stage)
+                if place not in series:
+                    series[place] = statistics.add(row.stage.series)
+        judges = live_parts(self.paper, self.id, statistics)
+        module, said = statistics.module() or (None, {})
+        self.modules.append(module)
+        self.programs.append({**said, "judges": judges})
+        self.drifts.append(drift_of(setup))
+        rows = self._rows(setup, tables, put, series)
+        fields = asdict(setting)
+        fields = {n: fields[n] for n in read if n in fields}
+        return _Known(fields, rows, fixed, len(self.programs) - 1, puts)
 
     @property
     def live(self) -> Json:
@@ -87,7 +133,12 @@ class StageRows:
         return self.programs[0]["judges"]
 
     def _tables(
-        self, setup: SetUp, setting: Any, names: Sequence[str], put: Put
+        self,
+        setup: SetUp,
+        setting: Any,
+        names: Sequence[str],
+        put: Put,
+        read: set[str],
     ) -> tuple[list[_Table], Json]:
         """The tables of blank runs, with symbols in them; different ones once each."""
         if self.paper.stage_table is None:
@@ -99,7 +150,8 @@ class StageRows:
             log = Log()
             values = {name: number(name, getattr(setting, name), log) for name in names}
             try:
-                tables.append(self._table(setup, {**plain, **values}, fill))
+                fields = Fields({**plain, **values}, read)
+                tables.append(self._table(setup, fields, fill))
             except Exception:
                 continue
             fixed |= {n: getattr(setting, n) for n in log.leaked}
@@ -109,7 +161,8 @@ class StageRows:
         if not tables:
             with contextlib.suppress(Exception):
                 # If a formula cannot be traced, show the stages without formulas.
-                tables = [self._table(setup, plain, np.nan, formulas=False)]
+                fields = Fields(plain, read)
+                tables = [self._table(setup, fields, np.nan, formulas=False)]
         if len({repr([_said(t) for t in table]) for table in tables}) <= 1:
             # The list of stages does not depend on the records, so two fills are
             # enough.
@@ -119,7 +172,7 @@ class StageRows:
     def _table(
         self,
         setup: SetUp,
-        fields: Mapping[str, Any],
+        fields: Fields,
         fill: float,
         *,
         formulas: bool = True,
@@ -139,34 +192,6 @@ class StageRows:
             )
             for row in rows
         ]
-
-    def _program(
-        self,
-        setup: SetUp,
-        setting: Any,
-        names: Sequence[str],
-        tables: Sequence[_Table],
-    ) -> int:
-        """The number of the program for the functions of a variant's run."""
-        fields = {n: v for n, v in asdict(setting).items() if n not in names}
-        shapes = [a.shape for _, a in named(setup.stages[0].state)]
-        key = repr((fields, dict(setup.labels), sorted(names), shapes))
-        if key not in self._known:
-            statistics = Statistics(setup, setting, names)
-            series: dict[int, tuple[int | None, str]] = {}
-            for row in (row for table in tables for row in table):
-                if row.stage is not None and callable(row.stage.series):
-                    place = hash(row.stage)
-                    if place not in series:
-                        series[place] = statistics.add(row.stage.series)
-            judges = live_parts(self.paper, self.id, statistics)
-            made = statistics.module()
-            self._known[key] = len(self.programs)
-            self._series.append(series)
-            self.modules.append(made[0] if made else None)
-            self.programs.append({**(made[1] if made else {}), "judges": judges})
-            self.drifts.append(drift_of(setup))
-        return self._known[key]
 
     def _rows(
         self,
@@ -203,6 +228,19 @@ class StageRows:
                 _add(detector, "level", n, row.level, put)
             rows.append(json_row)
         return rows
+
+
+def _shape(setup: SetUp, names: Sequence[str]) -> Hashable:
+    """What rows and programs depend on beside the setting's fields."""
+    stage, experiment = setup.stages[0], setup.experiment
+    shapes = [
+        (name, array.shape)
+        for tree in (stage.inputs, stage.state)
+        for name, array in named(tree)
+    ]
+    times = experiment.grid.times(whole=not experiment.is_flow)
+    words = repr((sorted(names), dict(setup.labels), shapes, len(setup.stages)))
+    return words, experiment.is_flow, times.tobytes(), stage.static
 
 
 def _add(row: Json, name: str, n: int, value: Any, put: Put) -> None:

@@ -18,7 +18,12 @@ from jax.extend import core
 from jax.interpreters.partial_eval import dce_jaxpr
 from numpy.lib.mixins import NDArrayOperatorsMixin
 
-from attnflow.browser.explorer.blank import blank_run, settings_read, with_setting
+from attnflow.browser.explorer.blank import (
+    Fields,
+    blank_run,
+    settings_read,
+    with_setting,
+)
 from attnflow.browser.setup import SetUp, SetUpModule, compiled
 from attnflow.browser.symbols.namesakes import name_of, namesake
 from attnflow.browser.symbols.tree import mapped
@@ -27,8 +32,10 @@ from attnflow.training import precise
 
 Json = dict[str, Any]
 Function = Callable[[xr.Dataset], xr.DataArray]
-TRIED = 4
+TRIED = 3
 """Records on which a function is tried: does it read each of them alone?"""
+DRAWS = 6
+"""Times that others are drawn, of either kind, where one has no value."""
 
 
 class Followed(NDArrayOperatorsMixin):
@@ -111,27 +118,17 @@ def _applied(name: str, args: Any, options: Any) -> Any:
     return mapped(result, lambda x: Followed(x) if isinstance(x, jax.Array) else x)
 
 
-class _Read(dict[str, Any]):
-    """A setting that remembers which of its fields were read."""
-
-    def __init__(self, fields: Mapping[str, Any]):
-        super().__init__(fields)
-        self.names: set[str] = set()
-
-    def __getitem__(self, name: str) -> Any:
-        self.names.add(name)
-        return super().__getitem__(name)
-
-    def get(self, name: str, default: Any = None) -> Any:
-        self.names.add(name)
-        return super().get(name, default)
-
-
 class Statistics:
-    """Functions of a variant's run that are followed, as one module."""
+    """Functions of a variant's run that are followed, as one module.
 
-    def __init__(self, setup: SetUp, setting: Any, names: Sequence[str]):
-        self.fields, self.names = asdict(setting), list(names)
+    `read` takes the names of the setting's fields that they read.
+    """
+
+    def __init__(
+        self, setup: SetUp, setting: Any, names: Sequence[str], read: set[str]
+    ):
+        self.plain, self.names, self.read = asdict(setting), list(names), read
+        self.fields = Fields(self.plain, read)
         self.blank = blank_run(setup, self.fields, np.nan)
         self.shapes = {
             str(n): x.shape[2:]
@@ -141,9 +138,11 @@ class Statistics:
         self.dims = {n: self.blank[n].dims for n in self.shapes}
         self.functions: list[tuple[Function, Json]] = []
         draw = np.random.default_rng(0)
-        self._rows = {
-            n: draw.normal(size=(TRIED, *shape)) for n, shape in self.shapes.items()
-        }
+        # Every other one positive, for logarithms, and below 1, for probabilities.
+        self._draws = [
+            {n: sizes((TRIED, *shape)) for n, shape in self.shapes.items()}
+            for sizes in (draw.standard_normal, draw.random) * DRAWS
+        ]
 
     def add(self, function: Function) -> tuple[int | None, str]:
         """The number of a series, or why it cannot be followed."""
@@ -158,29 +157,39 @@ class Statistics:
         return len(self.functions) - 1, ""
 
     def _is_pointwise(self, function: Function) -> bool:
-        """Whether a record's value is that of it and the first one, at any time."""
-        last = self.blank.sizes[TIME] - 1
-        spread = np.linspace(0, last, TRIED).astype(int)
-        whole = self._tried(function, slice(None), spread)
-        return all(
-            np.array_equal(whole[k], pair[-1], equal_nan=True)
-            for k in range(1, TRIED)
-            for at in ([0, 1], [0, last])
-            for pair in [self._tried(function, [0, k], at)]
-        )
+        """Whether a record's value is that of it and the first one, at any time.
 
-    def _tried(self, function: Function, records: Any, at: Any) -> np.ndarray:
-        rows = {n: row[records] for n, row in self._rows.items()}
-        return np.asarray(self._value(function, rows, self.fields, at))
+        Of three random records, the second is tried beside the first one alone and at
+        another time; and so is the last one. Where one has no value, others are drawn.
+        """
+        last = self.blank.sizes[TIME] - 1
+        untried = {1: last, 2: 1}
+        for rows in self._draws:
+            whole = self._tried(function, rows, slice(None), [0, last // 2, last])
+            for k in [k for k in untried if np.isfinite(whole[k]).any()]:
+                pair = self._tried(function, rows, [0, k], [0, untried.pop(k)])
+                if not np.array_equal(whole[k], pair[-1], equal_nan=True):
+                    return False
+            if not untried:
+                return True
+        return False
+
+    def _tried(
+        self, function: Function, rows: Mapping[str, Any], records: Any, at: Any
+    ) -> np.ndarray:
+        some = {n: row[records] for n, row in rows.items()}
+        return np.asarray(self._value(function, some, self.fields, at))
 
     def _fixed(self, function: Function) -> Json:
         """Numbers of the setting at which alone the program holds: mostly none."""
         try:
             self._compiled([(function, {})])
         except TypeError:
-            read = _Read(self.fields)
-            self._value(function, {n: r[:2] for n, r in self._rows.items()}, read)
-            fixed = {n: self.fields[n] for n in self.names if n in read.names}
+            read: set[str] = set()
+            rows = {n: r[:2] for n, r in self._draws[0].items()}
+            self._value(function, rows, Fields(self.plain, read))
+            fixed = {n: self.plain[n] for n in self.names if n in read}
+            self.read.update(fixed)
             if not fixed:
                 raise
             self._compiled([(function, fixed)])
@@ -211,7 +220,8 @@ class Statistics:
             results = []
             for function, fixed in functions:
                 free = {n: Followed(x) for n, x in numbers.items() if n not in fixed}
-                value = self._value(function, rows, {**self.fields, **free})
+                fields = Fields({**self.plain, **free}, self.read)
+                value = self._value(function, rows, fields)
                 results.append(jnp.asarray(_bare(value), float)[1])
             return results
 

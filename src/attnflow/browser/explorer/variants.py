@@ -6,11 +6,10 @@ equal; what numbers change is computed in the page, by a module of the set-up.
 
 import base64
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-import jax
 import numpy as np
 
 from attnflow.browser.explorer.plan import kernel_plan, stage_arrays
@@ -18,9 +17,9 @@ from attnflow.browser.kernel import Kernel, compile_stage
 from attnflow.browser.lowering import Unsupported
 from attnflow.browser.setup import SetUp, SetUpModule, compile_setup, trace
 from attnflow.browser.symbols import Symbol, is_symbol
-from attnflow.browser.trace import StageFunctions, named
+from attnflow.browser.trace import StageFunctions, named, stages_of
 from attnflow.schema.declarations import Recipe
-from attnflow.training import Reach, precise
+from attnflow.training import Reach
 from attnflow.training.rules import Flow, GradientDescent, per_part
 
 Json = dict[str, Any]
@@ -90,15 +89,14 @@ class Kernels:
     """
 
     pool: Pool
-    compiled: dict[str, Kernel] = field(default_factory=dict)
+    compiled: dict[Hashable, Kernel] = field(default_factory=dict)
     plans: list[Json] = field(default_factory=list)
     setups: dict[str, SetUpModule] = field(default_factory=dict)
-    _known: dict[str, tuple[int, Kernel]] = field(default_factory=dict)
+    _known: dict[Hashable, tuple[int, Kernel]] = field(default_factory=dict)
 
     def of(self, stage: StageFunctions) -> tuple[int, Kernel]:
         """The number of a stage's plan, and its kernel."""
-        with precise():
-            key = _signature(stage)
+        key = _signature(stage)
         if key not in self._known:
             if key not in self.compiled:
                 self.compiled[key] = compile_stage(stage)
@@ -109,34 +107,21 @@ class Kernels:
         return self._known[key]
 
 
-def _signature(stage: StageFunctions) -> str:
+def _signature(stage: StageFunctions) -> Hashable:
     """All that a kernel depends on beside the values of its arrays."""
     record = stage.stage
-    rule = record.rule
+    rule, until = record.rule, record.until
     shapes = [
         (name, array.shape, array.dtype.name)
         for tree in (stage.inputs, stage.carry)
         for name, array in named(tree)
     ]
-    driver: tuple[Any, ...] = ("descent",)
+    driver: tuple[Hashable, ...] = ("descent",)
     if isinstance(rule, Flow):
         driver = ("flow", rule.solver, rule.clock)
-    until = record.until
     if isinstance(until, Reach):
         driver += (until.scalar, until.direction, until.every)
-    # Keyed by the jaxpr, which also contains the static fields of a system.
-    args = (stage.inputs, stage.carry)
-    if isinstance(rule, Flow):
-        args = (stage.inputs, np.zeros(()), stage.carry)
-    jaxpr = jax.make_jaxpr(stage.move)(*args)
-    rows = jax.make_jaxpr(stage.observe)(stage.inputs, stage.state)
-    names = list(jax.eval_shape(stage.observe, stage.inputs, stage.state))
-    consts = [np.asarray(c).tobytes() for c in (*jaxpr.consts, *rows.consts)]
-    event = ""
-    if stage.event is not None:
-        event = str(jax.make_jaxpr(stage.event)(stage.inputs, stage.state))
-    parts = (shapes, driver, names, consts, str(jaxpr), str(rows), event)
-    return repr(parts)
+    return (*shapes, driver, stage.static, stage.rules)
 
 
 @dataclass(frozen=True)
@@ -148,47 +133,62 @@ class Variant:
     """
 
     choices: Mapping[str, Any]
-    setup: SetUp
     json: Json
     used: frozenset[str]
     parts: Mapping[str, frozenset[str]]
+    traced: "Traced"
+
+    @property
+    def setup(self) -> SetUp:
+        """Its set-up."""
+        return self.traced.setup
 
 
-def traceable(
-    recipe: Recipe, setting: Any, names: Sequence[str], seed: int = 0
-) -> tuple[SetUp, list[str], dict[str, str]]:
-    """The set-up with symbols for as many numbers as can be followed.
+@dataclass(frozen=True)
+class Traced:
+    """The set-up of a setting with symbols for as many numbers as can be followed.
 
-    And the names of these, and for the others the reason.
+    `kept` are the names of these; `lost` the others, with the reason.
     """
+
+    setup: SetUp
+    kept: list[str]
+    lost: dict[str, str]
+
+
+def traced(recipe: Recipe, setting: Any, names: Sequence[str], seed: int = 0) -> Traced:
+    """Trace set-up, at first with all numbers, then without those that are lost."""
     lost: dict[str, str] = {}
     kept = list(names)
+    stages = stages_of(recipe.experiment(setting), seed)
+
+    def attempt(names: Sequence[str]) -> SetUp:
+        return trace(recipe, setting, names, seed, stages)
+
+    def failure(name: str) -> str:
+        try:
+            attempt([name])
+        except Exception as error:
+            return f"{type(error).__name__}: {error}".partition("\n")[0]
+        return ""
+
     while True:
         try:
-            setup = trace(recipe, setting, kept, seed)
+            setup = attempt(kept)
         except Unsupported:
             raise
         except Exception:
             # Some number is used in a way that symbols do not support: find out which
             # one.
-            recipe.experiment(setting)
-            bad = {n: why for n in kept if (why := _failure(recipe, setting, n, seed))}
+            bad = {n: why for n in kept if (why := failure(n))}
             if not bad:
                 raise
             lost |= bad
         else:
             if not setup.leaked:
-                return setup, kept, lost
+                return Traced(setup, kept, lost)
             lost |= setup.leaked
         kept = [name for name in kept if name not in lost]
-
-
-def _failure(recipe: Recipe, setting: Any, name: str, seed: int) -> str:
-    try:
-        trace(recipe, setting, [name], seed)
-    except Exception as error:
-        return f"{type(error).__name__}: {error}".partition("\n")[0]
-    return ""
 
 
 def variant_of(
@@ -197,13 +197,19 @@ def variant_of(
     choices: Mapping[str, Any],
     kernels: Kernels,
     formulas: "Formulas | None" = None,
+    known: Traced | None = None,
 ) -> Variant:
-    """The variant of a combination of choices; the seed is one of them."""
+    """The variant of a combination of choices; the seed is one of them.
+
+    `known` is its set-up, where that has been traced already.
+    """
     fields = {name: value for name, value in choices.items() if name != "seed"}
     setting = replace(recipe.setting, **fields)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        setup, kept, lost = traceable(recipe, setting, names, choices.get("seed", 0))
+    if known is None:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            known = traced(recipe, setting, names, choices.get("seed", 0))
+    setup, kept, lost = known.setup, known.kept, known.lost
     stages = []
     outputs: dict[str, Symbol] = {}
     places: list[Json] = []
@@ -248,7 +254,7 @@ def variant_of(
         "pace": None if is_symbol(pace) else pace,
         **said,
     }
-    return Variant(choices, setup, made, everything, used)
+    return Variant(choices, made, everything, used, known)
 
 
 def _pace(setup: SetUp) -> Any:

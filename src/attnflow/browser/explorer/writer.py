@@ -2,7 +2,8 @@
 
 import dataclasses
 import itertools
-from collections.abc import Mapping, Sequence
+from bisect import bisect_left
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -13,6 +14,7 @@ from attnflow.browser.explorer.stages import StageRows
 from attnflow.browser.explorer.variants import (
     Kernels,
     Pool,
+    Traced,
     Variant,
     program_json,
     variant_of,
@@ -52,11 +54,11 @@ class _Preset:
 class Shared:
     """What experiments of one paper share: kernels, and sizes that fit into a page.
 
-    Sizes are those of `SHRUNK`, by the shape of a setting: they are looked for once.
+    By the shape of a setting, how many times it is made smaller: looked for once.
     """
 
-    compiled: dict[str, Kernel] = field(default_factory=dict)
-    sizes: dict[str, dict[str, Any]] = field(default_factory=dict)
+    compiled: dict[Hashable, Kernel] = field(default_factory=dict)
+    sizes: dict[str, int] = field(default_factory=dict)
 
 
 class Writer:
@@ -73,40 +75,50 @@ class Writer:
         if isinstance(recipe.experiment(recipe.setting), Computation):
             raise Unsupported("It trains nothing: there is nothing to play.")
         self.declared = recipe
-        self.recipe, self.size = self._reduced(recipe)
+        self.recipe, self.size, self.traced = self._reduced(recipe)
         self.setting = self.recipe.setting
         self.names = knobs.number_names(self.setting)
         self.presets = self._presets()
 
-    def _reduced(self, recipe: Recipe) -> tuple[Recipe, int]:
-        """The experiment, with fewer test samples and dimensions if need be."""
+    def _reduced(self, recipe: Recipe) -> tuple[Recipe, int, Traced]:
+        """The experiment, with fewer test samples and dimensions if need be.
+
+        And the size of its arrays and modules, and its set-up.
+        """
         key = _shape(recipe.setting)
-        setting = replace(recipe.setting, **self.shared.sizes.get(key, {}))
-        while True:
-            chosen = replace(recipe, setting=derived(setting))
-            names = knobs.number_names(chosen.setting)
+        settings = [recipe.setting, *_smaller(recipe.setting)]
+        found: dict[int, tuple[Recipe, int, Traced]] = {}
+
+        def fits(n: int) -> bool:
+            chosen = replace(recipe, setting=derived(settings[n]))
             pool = Pool()
-            smaller = _smaller(setting)
+            kernels = Kernels(pool, self.shared.compiled)
+            names = knobs.number_names(chosen.setting)
             try:
-                kernels = Kernels(pool, self.shared.compiled)
-                variant_of(chosen, names, {"seed": 0}, kernels)
+                variant = variant_of(chosen, names, {"seed": 0}, kernels)
             except ValueError:
                 # Some settings are not valid at half their size.
-                if smaller is None or setting == recipe.setting:
+                if n in (0, len(settings) - 1):
                     raise
-            else:
-                if pool.size <= BUDGET // 2 or smaller is None:
-                    break
-            setting = smaller
-        if pool.size > BUDGET:
+                return False
+            found[n] = (chosen, pool.size, variant.traced)
+            return pool.size <= BUDGET // 2
+
+        sizes = range(len(settings))
+        # The whole size mostly fits. If not, halve the range of those that may.
+        first = self.shared.sizes.get(key, 0)
+        best = first if fits(first) else bisect_left(sizes, True, lo=1, key=fits)
+        best = min(best, len(settings) - 1)
+        if best not in found:
+            fits(best)
+        chosen, size, traced = found[best]
+        if size > BUDGET:
             raise Unsupported(
-                f"Its arrays take {pool.size / 1e6:.1f} MB, and a page has room for "
+                f"Its arrays take {size / 1e6:.1f} MB, and a page has room for "
                 f"{BUDGET / 1e6:.2f}: choose smaller sizes ({_sizes(recipe.setting)})."
             )
-        self.shared.sizes[key] = {
-            n: getattr(setting, n) for n, _ in SHRUNK if hasattr(setting, n)
-        }
-        return chosen, pool.size
+        self.shared.sizes[key] = best
+        return chosen, size, traced
 
     def join(self, pool: Pool) -> None:
         """Write the default variant into a pool."""
@@ -114,7 +126,7 @@ class Writer:
         self.rows = StageRows(self.paper, self.recipe.id)
         start = {"seed": 0}
         self.default = variant_of(
-            self.recipe, self.names, start, self.kernels, self.rows
+            self.recipe, self.names, start, self.kernels, self.rows, self.traced
         )
         self.experiment = self.default.setup.experiment
 
@@ -381,13 +393,16 @@ def derived(setting: Any) -> Any:
     return setting if values is None else replace(setting, **values())
 
 
-def _smaller(setting: Any) -> Any | None:
-    """The setting with fewer test samples, then dimensions; `None` if it is small."""
+def _smaller(setting: Any) -> list[Any]:
+    """The setting with fewer and fewer test samples, then dimensions."""
+    settings = []
     for name, least in SHRUNK:
         value = getattr(setting, name, None)
-        if isinstance(value, int) and least < value < 10**6:
-            return replace(setting, **{name: max(least, 2 * value // 5)})
-    return None
+        while isinstance(value, int) and least < value < 10**6:
+            value = max(least, 2 * value // 5)
+            setting = replace(setting, **{name: value})
+            settings.append(setting)
+    return settings
 
 
 def _sizes(setting: Any) -> str:
