@@ -62,6 +62,7 @@ def test_every_statement_of_the_paper_has_a_claim():
         B-L5.5 B-E.1 B-E.4 B-E.5 B-E.6 B-E.7 B-F.1 B-F.2 B-C B-G B-G.1 B-H.2
         B-Thm4.1-align B-Sec3-order B-A.2 B-Obs1-learn B-Obs1-nearsym B-Obs1-longer
         B-L6.1 B-L6.1-proof B-Obs1-grid B-Thm4.1-settings B-Thm4.1-clock B-B.2
+        B-Thm4.1-kink
         B-E.4-ratio B-E.4-eq15 B-E.5-displays B-E.5-growth B-E.7-updates B-5.2-group
     """
     assert set(stated.split()) <= set(IDS)

@@ -43,7 +43,7 @@ def conditions(setting: Fields) -> list[Condition]:
         size = sizes(setting)
         # Supports are disjoint for any d: take the one that item 1 requires.
         embed, chance = (size.support * size.samples**2) ** 2, 0.0
-        shape = (2, 1, False)
+        shape = (2, setting["heads"], False)
     else:
         return []
     length, heads, is_trained = shape

@@ -61,7 +61,7 @@ def lattice(setting: settings.Lattice) -> Experiment:
     steps: Any = np.ceil(steps_at(last, size.growth))
     return BUILD.experiment(
         setting,
-        problem=Problem(Linear(), Logistic()),
+        problem=Problem(Linear(setting.heads), Logistic()),
         task=DisjointNoiseTask(
             samples=size.samples,
             support=size.support,

@@ -118,7 +118,7 @@ class Lattice(Optimised):
       1/`growth` on, a step is a fraction `growth` of the elapsed time.
     - `horizon` of training in units of the upper formula for T4⁻; `records`, evenly
       spaced in steps and so in the logarithm of the elapsed time.
-    - `test_samples` fresh samples, whose noise no training support meets.
+    - `test_samples` fresh samples, whose noise no training support meets; `heads`.
     """
 
     samples: Size = 9
@@ -127,6 +127,7 @@ class Lattice(Optimised):
     sigma_0: NonNegative = 1e-8
     key_neurons: Size = 20
     value_neurons: Size = 20
+    heads: Size = 1
     rule: RuleName = "signgd"
     growth: NonNegative = 1e-3
     horizon: Duration = 6.0

@@ -5,6 +5,7 @@ from attnflow.papers.mixture.claims.attention import ATTENTION
 from attnflow.papers.mixture.claims.construction import CONSTRUCTION
 from attnflow.papers.mixture.claims.experiments import EXPERIMENTS
 from attnflow.papers.mixture.claims.grid import GRID
+from attnflow.papers.mixture.claims.kink import KINK
 from attnflow.papers.mixture.claims.margin import MARGIN
 from attnflow.papers.mixture.claims.mixtures import MIXTURES
 from attnflow.papers.mixture.claims.other_settings import OTHER_SETTINGS
@@ -28,6 +29,7 @@ CLAIMS: tuple[Claim, ...] = (
     *ATTENTION,
     *SIGNS_IN_STAGE_TWO,
     *OTHER_SETTINGS,
+    *KINK,
     *MARGIN,
     *WIDTH,
     *EXPERIMENTS,

@@ -1,4 +1,4 @@
-"""Both theorems over two decades: inside the whole condition, and over N."""
+"""Statements over two decades: both theorems inside the whole condition, and over N."""
 
 from __future__ import annotations
 
@@ -6,12 +6,15 @@ from collections.abc import Callable
 from functools import partial
 
 from attnflow import claims as c
+from attnflow.claims import look
 from attnflow.claims import mutations as mutate
 from attnflow.papers.vit._types import Field, Regime
 from attnflow.papers.vit.claims.condition import FLOW
 from attnflow.papers.vit.claims.evidence import ENDS_ALONE, FEW, REGIMES, UNDER, claim
 from attnflow.papers.vit.claims.measures import at_target, over_formula, size_of
+from attnflow.papers.vit.claims.stage_one import TIMES, first_time
 from attnflow.papers.vit.sizes import inside
+from attnflow.papers.vit.stages import largest_value
 from attnflow.schema.declarations import Request
 from attnflow.schema.installation import xr
 
@@ -38,8 +41,19 @@ def _many(samples: int) -> Request:
     return _rung("harmful", {**setting, **ends, "rate": 5e-4 * samples})
 
 
+def _early(regime: Regime, samples: int) -> Request:
+    """Rung with another N, recorded at each of the 120 to 300 steps up to T2."""
+    setting = {"samples": samples, "length": 2, "key_width": 10**14, "embed": 10**22}
+    records = {"steps": 300, "dense": 300, "records": 2, "test_samples": 0}
+    rate = {"benign": 5e-4, "harmful": 1e-5 * samples}[regime]
+    return _rung(
+        regime, {**setting, **records, "record": ("pair_value",), "rate": rate}
+    )
+
+
 IN_LOSS = {"benign": _small("benign", 400.0), "harmful": _small("harmful", 0.25)}
 IN_COUNT = {f"N={n}": _many(n) for n in COUNTS}
+EARLY = {r: {f"N={n}": _early(r, n) for n in COUNTS} for r in REGIMES}
 BENIGN = {
     **{
         f"‖μ‖²={s / SAMPLES:g}": _rung("benign", inside(SAMPLES, s, 0.017))
@@ -52,6 +66,13 @@ BENIGN = {
 def _rungs(name: str, size: Callable[[xr.Dataset], float]) -> c.Rungs:
     what = f"T over its leading order, in {name}"
     return c.Rungs(what, over_formula, "theta", size, constant=2.0, of=(f"{name}=*",))
+
+
+def _value_over_bound(run: xr.Dataset) -> xr.DataArray:
+    """The largest value up to T2, times log(6N²M²/δ)."""
+    value = largest_value(run)
+    largest = value.where(look.between(run, 0.0, first_time(run))).max("time")
+    return largest * size_of(run).logarithm
 
 
 def _inverse(run: xr.Dataset) -> float:
@@ -119,6 +140,34 @@ CLAIMS = (
         mutations=c.named(mutate.grow(tuple(IN_COUNT), "end_time", 2.0)),
         settings="N·SNR² = 1/4; N from 2 to 200 with M = 2, C_p = 5√2, d_h = 10¹⁴, "
         "d = 10²², ε = 0.05, η = 5·10^−4N/(σ_p²d): item (3) has N ≥ 51",
+    ),
+    *(
+        _claim(
+            id=f"D-{lemma}-N",
+            place=f"{lemma.replace('Lem', 'Lemma ')}, its order in N",
+            statement=f"Up to T2 = {TIMES[regime]} all values are O(1/log(6N²M²/δ)), "
+            "and therefore o(1), over two decades of N.",
+            system="full-batch gradient descent of W_Q, W_K and W_V, float64, w_O "
+            "fixed",
+            under=UNDER[regime],
+            needs=EARLY[regime],
+            judge=c.Rungs(
+                "largest value up to T2, times log(6N²M²/δ)",
+                _value_over_bound,
+                "O",
+                lambda run: size_of(run).samples,
+            ),
+            predicate="Θ in T2 read as 1"
+            + ("; with σ̃_p for σ_p" if regime == "harmful" else ""),
+            survives={"cut": "T2 comes early", "holes": "T2 comes early"},
+            mutations=c.named(mutate.grow(tuple(EARLY[regime]), "pair_value", 2.0)),
+            settings=f"N·SNR² = {strength}; N from 2 to 200 with M = 2, C_p = 5√2, d_h "
+            "= 10¹⁴, d = 10²²: item (3) has N ≥ 51",
+        )
+        for lemma, regime, strength in (
+            ("LemD.6", "benign", "2000"),
+            ("LemE.4", "harmful", "1/4"),
+        )
     ),
     *(
         _claim(

@@ -60,7 +60,7 @@ SEPARATE = c.All(
 )
 
 
-def _first_time(run: xr.Dataset) -> float:
+def first_time(run: xr.Dataset) -> float:
     """T2 by its formula, Θ read as 1, in the harmful regime with σ̃_p for σ_p."""
     size = size_of(run)
     return formula(run, "T2") / (1 if size.regime == "benign" else size.ratio**2)
@@ -70,7 +70,7 @@ SMALL = c.AtMost(
     "largest value",
     largest_value,
     0.1,
-    when=lambda run: look.between(run, 0.0, _first_time(run)),
+    when=lambda run: look.between(run, 0.0, first_time(run)),
     period="up to T2",
 )
 _OTHER_ORDER = (("T2", "T_att", "T3"), ("T_att", "T1"))
@@ -97,7 +97,7 @@ def _others_vanish(regime: Regime) -> NamedMutation:
 
 
 _PLACES = {"benign": "Lemma D.6", "harmful": "Lemma E.4"}
-_TIMES = {
+TIMES = {
     "benign": "1/(η‖μ‖²‖w_O‖²log(6N²M²/δ))",
     "harmful": "N/(ησ̃_p²d‖w_O‖²log(6N²M²/δ))",
 }
@@ -132,7 +132,7 @@ CLAIMS = (
         ev.sampled_claim(
             id=f"D-{_PLACES[regime].replace('ma ', '')}",
             place=_PLACES[regime],
-            statement=f"Up to T2 = {_TIMES[regime]} all values are at most 0.1.",
+            statement=f"Up to T2 = {TIMES[regime]} all values are at most 0.1.",
             under=ev.UNDER[regime],
             needs={regime: ev.SAMPLED_RUNS[regime]},
             judge=SMALL,
