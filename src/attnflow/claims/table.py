@@ -81,10 +81,10 @@ def recorded_words(claim: Claim) -> str:
         return str(claim.expected)
     correction = claim.correction
     words = corrected_words(correction.kind, correction.expected)
-    return f"{claim.expected} {_as(claim.origin)}; {words}"
+    return f"{claim.expected} {as_stated(claim.origin)}; {words}"
 
 
-def _as(origin: Origin) -> str:
+def as_stated(origin: Origin) -> str:
     """Whose statement it is: what a paper prints, or what we state."""
     return "as printed" if origin == "paper" else "as stated"
 
@@ -149,7 +149,7 @@ class Row:
         """Both verdicts in words: `fails as printed; holds with another constant`."""
         if self.corrected is None or self.verdict is Verdict.UNCHECKED:
             return str(self.verdict)
-        return f"{self.verdict} {_as(self.origin)}; {self.corrected.words}"
+        return f"{self.verdict} {as_stated(self.origin)}; {self.corrected.words}"
 
     @property
     def recorded(self) -> str:
@@ -157,7 +157,7 @@ class Row:
         if self.corrected is None:
             return str(self.expected)
         corrected = corrected_words(self.corrected.kind, self.corrected.expected)
-        return f"{self.expected} {_as(self.origin)}; {corrected}"
+        return f"{self.expected} {as_stated(self.origin)}; {corrected}"
 
     @property
     def reading(self) -> str:
