@@ -189,7 +189,8 @@ def _statement(paper: Paper, row: Row) -> list[Block]:
         about = "Model, data and symbols as we read them:"
         blocks.append(Paragraph(about, Link(PAPER, f"../{PAPER}")))
     if row.corrected is not None:
-        text = f"{row.corrected.words}. {row.corrected.statement}"
+        words = row.corrected.words
+        text = f"{words[:1].upper()}{words[1:]}. {row.corrected.statement}"
         blocks += [
             Heading(f"Correction ({row.corrected.kind})"),
             Paragraph(text),
