@@ -33,10 +33,10 @@ HEADER = (
     "seconds",
 )
 _WORDS = {
-    Verdict.HOLDS: "hold",
-    Verdict.FAILS: "fail as printed",
-    Verdict.INCONCLUSIVE: "inconclusive",
-    Verdict.UNCHECKED: "unchecked",
+    Verdict.HOLDS: ("holds", "hold"),
+    Verdict.FAILS: ("fails as printed", "fail as printed"),
+    Verdict.INCONCLUSIVE: ("inconclusive",) * 2,
+    Verdict.UNCHECKED: ("unchecked",) * 2,
 }
 
 
@@ -319,7 +319,11 @@ class ClaimsTable:
     def summary(self) -> str:
         """How many claims have which verdict, and the caution that belongs to it."""
         counts = Counter(row.verdict for row in self.rows)
-        parts = [f"{counts[v]} {words}" for v, words in _WORDS.items() if counts[v]]
+        parts = [
+            f"{counts[v]} {one if counts[v] == 1 else several}"
+            for v, (one, several) in _WORDS.items()
+            if counts[v]
+        ]
         corrections = Counter(r.corrected.verdict for r in self.rows if r.corrected)
         if corrections:
             held, number = corrections[Verdict.HOLDS], corrections.total()
