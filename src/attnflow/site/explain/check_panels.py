@@ -96,6 +96,7 @@ def _(check: Ladder, ax: Axes, names: Sequence[str]) -> None:
     else:
         _draw_band(ax, size, float(np.exp(np.log(ratio).mean())), check.constant)
     ax.set(xlabel=check.axis, ylabel="measured / predicted")
+    ax.margins(y=0.25)  # the slope is written above the line of the constant
 
 
 @caption.register
