@@ -14,7 +14,7 @@
 # # Your PyTorch checkpoint, judged
 #
 # A plain PyTorch loop over the model of paper B; its checkpoints become a run, and
-# the paper's claim is asked of that run.
+# the paper's claim is judged on that run.
 
 # %%
 import torch

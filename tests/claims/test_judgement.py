@@ -253,7 +253,9 @@ def table():
 def test_surprises_and_summary():
     claims = table()
     assert [r.id for r in claims.surprises] == ["T-Other"]
-    assert claims.summary().startswith("3 claims: 1 hold, 1 inconclusive, 1 unchecked.")
+    assert claims.summary().startswith(
+        "3 claims: 1 holds, 1 inconclusive, 1 unchecked."
+    )
     assert (
         "Verdicts that differ from the recorded ones (*): T-Other." in claims.summary()
     )

@@ -113,6 +113,21 @@ def test_doctor_says_what_is_in_the_way(program, tmp_path, monkeypatch):
     assert "CANNOT BE USED" in program("doctor").stdout
 
 
+@pytest.mark.parametrize("is_compiled", [True, False])
+def test_doctor_says_whether_modules_are_compiled(
+    program, tmp_path, monkeypatch, is_compiled
+):
+    compiled, source = tmp_path / "jax.pyc", tmp_path / "jax" / "__init__.py"
+    if is_compiled:
+        compiled.write_text("")
+    spec = types.SimpleNamespace(cached=str(compiled), origin=str(source))
+    monkeypatch.setattr(machine, "find_spec", lambda name: spec)
+    assert program.json("doctor")["modules"]["compiled"] is is_compiled
+    shown = program("doctor").stdout
+    assert ("NOT COMPILED" in shown) is not is_compiled
+    assert is_compiled or f"compileall -q {tmp_path}" in shown
+
+
 def test_doctor_and_an_unwritable_store(program, tmp_path, monkeypatch):
     (tmp_path / "file").write_text("")
     monkeypatch.setenv("ATTNFLOW_STORE", str(tmp_path / "file" / "runs"))

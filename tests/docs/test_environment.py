@@ -6,7 +6,7 @@ import re
 from tests.docs.blocks import ROOT
 
 SOURCE = ROOT / "src/attnflow"
-OURS = re.compile(r"[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+_?")
+OURS = re.compile(r"[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+_?|PYTHON[A-Z]+CODE")
 
 
 def read_by_the_code():

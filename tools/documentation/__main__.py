@@ -13,7 +13,7 @@ def main() -> None:
     parser.add_argument(
         "--without-figures",
         action="store_true",
-        help="leave the gallery without pictures (seconds instead of a minute)",
+        help="draw nothing, and carry no notebook out (seconds instead of minutes)",
     )
     arguments = parser.parse_args()
     stage(arguments.folder, figures=not arguments.without_figures)

@@ -1,7 +1,9 @@
-"""Notebooks as pages: their text and code, from the files that tests execute."""
+"""Notebooks as pages: their text, code and what comes of it, from tested files."""
 
 import re
 from pathlib import Path
+
+from tools.documentation.cells import outputs
 
 FOLDER = Path(__file__).resolve().parent.parent.parent / "examples/notebooks"
 ORDER = (
@@ -19,11 +21,17 @@ _INTRO = (
 )
 
 
-def notebook_pages() -> dict[str, str]:
-    """A page for each notebook, and their index."""
+def notebook_pages(out: Path, *, figures: bool) -> dict[str, str]:
+    """A page for each notebook, and their index; with `figures` cells are carried out.
+
+    Pictures are drawn into `out/notebooks`.
+    """
     found = {path.stem for path in FOLDER.glob("*.py")}
     assert found == set(ORDER), f"{found ^ set(ORDER)}: name each notebook in ORDER."
-    pages = {f"notebooks/{name}.md": _page(FOLDER / f"{name}.py") for name in ORDER}
+    folder = out / "notebooks" if figures else None
+    pages = {
+        f"notebooks/{name}.md": _page(FOLDER / f"{name}.py", folder) for name in ORDER
+    }
     lines = ["# Notebooks", "", _INTRO, ""]
     for name in ORDER:
         title = pages[f"notebooks/{name}.md"].partition("\n")[0].removeprefix("# ")
@@ -31,13 +39,17 @@ def notebook_pages() -> dict[str, str]:
     return pages | {"notebooks/index.md": "\n".join([*lines, ""])}
 
 
-def _page(path: Path) -> str:
+def _page(path: Path, folder: Path | None) -> str:
     body = path.read_text("utf-8").partition("# ---\n\n")[2]
+    pieces = [piece.partition("\n") for piece in re.split(r"^# %%", body, flags=re.M)]
+    cells = [(kind.strip(), text.strip()) for kind, _, text in pieces[1:]]
+    code = [text for kind, text in cells if not kind]
+    results = iter(outputs(code, folder, path.stem) if folder else ())
     parts = []
-    for cell in re.split(r"^# %%", body, flags=re.M)[1:]:
-        kind, _, text = cell.partition("\n")
-        if kind.strip() == "[markdown]":
-            parts.append(re.sub(r"^# ?", "", text, flags=re.M).strip())
+    for kind, text in cells:
+        if kind:
+            parts.append(re.sub(r"^# ?", "", text, flags=re.M))
         else:
-            parts.append(f"```python\n{text.strip()}\n```")
-    return "\n\n".join([*parts, f"File: `examples/notebooks/{path.name}`.", ""])
+            parts += [f"```python\n{text}\n```", next(results, "")]
+    file = f"File: `examples/notebooks/{path.name}`."
+    return "\n\n".join([*filter(None, parts), file, ""])

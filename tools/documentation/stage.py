@@ -48,7 +48,8 @@ def _texts(out: Path, *, figures: bool) -> dict[str, str]:
         page: _inside(home, (ROOT / home).read_text("utf-8"), page, homes, out)
         for home, page in homes.items()
     }
-    texts |= paper_pages() | reference_pages() | notebook_pages()
+    texts |= paper_pages() | reference_pages()
+    texts |= notebook_pages(out, figures=figures)
     texts["decisions/index.md"] = _decisions()
     texts["gallery.md"] = gallery_page(out, figures=figures)
     return texts

@@ -33,10 +33,10 @@ HEADER = (
     "seconds",
 )
 _WORDS = {
-    Verdict.HOLDS: "hold",
-    Verdict.FAILS: "fail as printed",
-    Verdict.INCONCLUSIVE: "inconclusive",
-    Verdict.UNCHECKED: "unchecked",
+    Verdict.HOLDS: ("holds", "hold"),
+    Verdict.FAILS: ("fails as printed", "fail as printed"),
+    Verdict.INCONCLUSIVE: ("inconclusive",) * 2,
+    Verdict.UNCHECKED: ("unchecked",) * 2,
 }
 
 
@@ -81,10 +81,10 @@ def recorded_words(claim: Claim) -> str:
         return str(claim.expected)
     correction = claim.correction
     words = corrected_words(correction.kind, correction.expected)
-    return f"{claim.expected} {_as(claim.origin)}; {words}"
+    return f"{claim.expected} {as_stated(claim.origin)}; {words}"
 
 
-def _as(origin: Origin) -> str:
+def as_stated(origin: Origin) -> str:
     """Whose statement it is: what a paper prints, or what we state."""
     return "as printed" if origin == "paper" else "as stated"
 
@@ -149,7 +149,7 @@ class Row:
         """Both verdicts in words: `fails as printed; holds with another constant`."""
         if self.corrected is None or self.verdict is Verdict.UNCHECKED:
             return str(self.verdict)
-        return f"{self.verdict} {_as(self.origin)}; {self.corrected.words}"
+        return f"{self.verdict} {as_stated(self.origin)}; {self.corrected.words}"
 
     @property
     def recorded(self) -> str:
@@ -157,7 +157,7 @@ class Row:
         if self.corrected is None:
             return str(self.expected)
         corrected = corrected_words(self.corrected.kind, self.corrected.expected)
-        return f"{self.expected} {_as(self.origin)}; {corrected}"
+        return f"{self.expected} {as_stated(self.origin)}; {corrected}"
 
     @property
     def reading(self) -> str:
@@ -319,7 +319,11 @@ class ClaimsTable:
     def summary(self) -> str:
         """How many claims have which verdict, and the caution that belongs to it."""
         counts = Counter(row.verdict for row in self.rows)
-        parts = [f"{counts[v]} {words}" for v, words in _WORDS.items() if counts[v]]
+        parts = [
+            f"{counts[v]} {one if counts[v] == 1 else several}"
+            for v, (one, several) in _WORDS.items()
+            if counts[v]
+        ]
         corrections = Counter(r.corrected.verdict for r in self.rows if r.corrected)
         if corrections:
             held, number = corrections[Verdict.HOLDS], corrections.total()

@@ -13,7 +13,7 @@ from attnflow.schema.conditions import READING
 from attnflow.schema.settings import typed
 from attnflow.site.explain import Explanation, draw_claim, explain
 from attnflow.site.explain.conditions import COLUMNS, condition_rows
-from attnflow.site.explain.explanation import Neighbour, Tried
+from attnflow.site.explain.explanation import Neighbour, Tried, over_seeds
 from attnflow.site.pages.files import save_figure
 
 OUTPUT = Path("attnflow-output/explained")
@@ -70,8 +70,8 @@ def _say(output: Output, explanation: Explanation) -> None:
         output.say(_wrapped(f"Items as numbers, with {READING}:"))
         output.show(Table(COLUMNS, condition_rows(explanation.items)))
     for name, note in (
-        ("Found", row.note),
-        ("Found of the correction", corrected.note if corrected else ""),
+        ("Result", row.note),
+        ("Result on the correction", corrected.note if corrected else ""),
     ):
         if note:
             output.say(f"\n{name}")
@@ -156,7 +156,7 @@ def _say_numbers(output: Output, explanation: Explanation) -> None:
         output.show(Table(("seed", "held", "margin"), cells))
     numbers = explanation.row.numbers
     if numbers:
-        output.say("Numbers")
+        output.say("Numbers (the least, the median and the largest seed)")
         lines = [(name, _short(value)) for name, value in numbers.items()]
         output.show(Table(("name", "value"), lines))
 
@@ -165,9 +165,8 @@ def _short(value: object) -> str:
     """A number, or the first of several."""
     if isinstance(value, dict):
         return ", ".join(f"{name}: {_short(part)}" for name, part in value.items())
-    if isinstance(value, list):
-        return _first(list(map(_short, value)))
-    return number(value)
+    value = over_seeds(value)
+    return _first([*map(_short, value)]) if isinstance(value, list) else number(value)
 
 
 def _first(texts: Sequence[str]) -> str:

@@ -31,7 +31,7 @@ VARIABLES = {
     "ATTNFLOW_DATA": "the directory of data sets",
     "ATTNFLOW_CACHE": "the directory that holds compiled programs",
     "ATTNFLOW_DEBUG": "show tracebacks of wrong usage too",
-    "XDG_CACHE_HOME": "where the three directories are that have no variable set",
+    "XDG_CACHE_HOME": "the user's cache: where these three are by default",
     "JAX_COMPILATION_CACHE_DIR": "JAX's own directory of compiled programs, then used",
     "XLA_FLAGS": "flags of the compiler; without it workers get one thread",
     "OMP_NUM_THREADS": "threads; without it workers get one",
@@ -40,6 +40,7 @@ VARIABLES = {
     "MALLOC_MMAP_THRESHOLD_": "bytes of arrays that are returned at once; workers: 10⁶",
     "MALLOC_ARENA_MAX": "heaps of the C library; without it workers get one",
     "EQX_ON_ERROR": "checks inside of compiled flows, which the program turns off",
+    "PYTHONDONTWRITEBYTECODE": "Python keeps no compiled modules (see modules, above)",
 }
 """Environment variables that attnflow reads, and what each of them decides."""
 
@@ -67,6 +68,7 @@ def doctor(json: Json = None) -> int:
         "ffmpeg": shutil.which("ffmpeg"),
         "packages": packages,
         "x64": has_x64,
+        "modules": _modules(),
     }
     output.give(facts)
     _show(output, facts)
@@ -82,6 +84,7 @@ def _show(output: Output, facts: dict[str, Any]) -> None:
     store = facts["store"]
     lines = {name: facts[name] for name in ("attnflow", "python", "platform", "cores")}
     lines["x64"] = "works" if facts["x64"] else "DOES NOT WORK"
+    lines["modules"] = facts["modules"]["trouble"] or "compiled"
     lines["torch"] = facts["torch"] or "not installed (only bench and observe use it)"
     lines["ffmpeg"] = facts["ffmpeg"] or "not installed (only films need it)"
     for name, value in lines.items():
@@ -110,12 +113,12 @@ def _directories() -> dict[str, dict[str, Any]]:
     from attnflow.runs.store import Store
     from attnflow.schema.installation import cache_directory
 
-    digests = cache_directory() / "attnflow"
     every = {
         "store": (Store().root, "runs and verdicts"),
         "data": (data_directory(), "data sets"),
         "compiled": (_compiled(), "compiled programs"),
-        "cache": (cache_directory(), f"the above by default; digests in {digests}"),
+        "digests": (cache_directory() / "attnflow", "digests of code"),
+        "cache": (cache_directory(), "the user's cache: by default the above"),
         "output": (
             Path("attnflow-output").absolute(),
             "figures and pages, unless --out",
@@ -194,6 +197,15 @@ def _store() -> dict[str, str | bool | int]:
         "trouble": trouble,
         "runs": len(store.list()),
     }
+
+
+def _modules() -> dict[str, str | bool]:
+    """Whether compiled modules of JAX, the largest import, are kept between starts."""
+    found = find_spec("jax")
+    compiled = bool(found and found.cached and Path(found.cached).is_file())
+    place = Path(found.origin).parents[1] if found and found.origin else Path()
+    trouble = f"NOT COMPILED, which slows every start: python -m compileall -q {place}"
+    return {"compiled": compiled, "trouble": "" if compiled else trouble}
 
 
 def _has_double_precision() -> bool:

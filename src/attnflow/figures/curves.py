@@ -210,7 +210,7 @@ def ladder_plot(
     number_axis(ax, "x")
     number_axis(ax, "y")
     fit = fit_power(size, measured)
-    text = f"slope {fit.slope:.3f}"
+    text = f"slope {round(fit.slope, 3) + 0.0:.3f}"  # no minus before 0.000
     if expected_slope is not None:
         text += f"  (stated {expected_slope:g})"
     # The corner that a line of this slope leaves empty.

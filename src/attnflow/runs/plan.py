@@ -256,6 +256,10 @@ def carry_out(
             yield job, answer.result
 
 
+ENOUGH = 0.02
+"""The share from which on the rest is estimated: at first workers start and compile."""
+
+
 @dataclass
 class _Log:
     """What has come in so far, and the estimate of what is left."""
@@ -287,7 +291,7 @@ class _Log:
             return
         share = self.done / self.cost
         text = f"{self.count} of {self.total} {self.what}"
-        if 0.0 < share < 1.0:
+        if ENOUGH <= share < 1.0:
             text += f", {time_left(time.monotonic() - self.begun, share)}"
         self.progress(share, text)
 

@@ -34,14 +34,16 @@ def test_items_keep_their_order_and_say_what_is_allowed():
         exactly("L", "two tokens", 2, 2),
         Condition("η", "η < 1", 1.0, most=1.0, strict=True),
         at_least("T", "T → ∞", float("inf"), float("inf")),
+        Condition("ε", "1/ε ≤ poly(m) at infinite width", 5e3),
     ]
     table = rows({"a": items})
-    assert [row[0] for row in table] == ["s", "L", "η", "T"]
+    assert [row[0] for row in table] == ["s", "L", "η", "T", "ε"]
     assert [row[3:5] for row in table] == [
         ("≥ 0.1, ≤ 10", "yes"),
         ("2", "yes"),
         ("< 1", "no"),
         ("∞", "yes"),
+        ("any", "yes"),
     ]
 
 

@@ -29,7 +29,7 @@ from attnflow.claims.source_code import sources
 from attnflow.claims.stages import first_crossing, record_detections
 from attnflow.schema.conditions import Condition
 from attnflow.site.explain import explain
-from attnflow.site.explain.explanation import seed_names
+from attnflow.site.explain.explanation import over_seeds, seed_names
 from attnflow.site.explain.failing import fails_where
 from tests.claims import toy
 
@@ -74,6 +74,13 @@ def test_an_explanation_has_all_that_led_to_the_verdict(evidence):
     assert [one["seed"] for one in seeds] == ["0", "1", "2"]
     assert all(one["held"] and one["margin"] > 0 for one in seeds)
     json.dumps(explanation.as_json(), allow_nan=False)
+
+
+def test_three_equal_seeds_are_one_number():
+    assert over_seeds([0.5, 0.5, 0.5]) == 0.5
+    assert over_seeds([0.5, 0.5, 0.6]) == [0.5, 0.5, 0.6]
+    assert over_seeds([0.5, 0.5]) == [0.5, 0.5]
+    assert over_seeds(2.0) == 2.0
 
 
 def test_the_items_that_the_statement_assumes_have_their_slack(evidence):

@@ -63,3 +63,8 @@ def test_html_is_one_file_that_escapes_all():
     assert "print(&#x27;&lt;x&gt;&#x27;)" in page
     assert 'href="a/index.html"' in page and 'href="b.csv"' in page
     assert "<script" not in page and "http" not in page
+
+
+def test_a_list_without_spaces_can_be_broken():
+    page = html([Heading("x", 1), Paragraph("record=loss,score, and 1,2")])
+    assert "record=loss,<wbr>score, and 1,<wbr>2" in page

@@ -13,6 +13,7 @@ from attnflow.claims import (
     AtMost,
     Estimate,
     Exact,
+    Finding,
     HighProbability,
     InOrder,
     Ladder,
@@ -99,7 +100,37 @@ def test_a_correction_has_rows_of_its_own():
     assert ("as printed", "mend") in {row[:2] for row in tables.trial_rows(explanation)}
 
 
+def test_a_statement_of_ours_is_stated_and_not_printed():
+    ours = claim(origin="ours")
+    explanation = explained(ours, toy.make_evidence(3))
+    assert {row[0] for row in tables.check_rows(explanation)} == {"as stated"}
+    assert {row[0] for row in tables.trial_rows(explanation)} == {"as stated"}
+
+
 SIZES, ONES = (1.0, 10.0), (1.0, 1.0)
+
+
+@pytest.mark.parametrize(
+    ("check", "points"),
+    [
+        (
+            Ladder(SIZES, ONES, "theta", "x", axis="m"),
+            [("m", 1.0, "measured ÷ predicted", 1.0)],
+        ),
+        (Slope(SIZES, ONES, 0.0, 0.1, "x", axes=("a", "b")), [("a", 1.0, "b", 1.0)]),
+        (LargeEnough(SIZES, (None, True), "x"), [("size", 1.0, "holds", None)]),
+        (HighProbability((2,), (10,), 0.5, "x"), [("draws", 10, "failures", 2)]),
+        (Exact(0.0, 1.0, "x"), []),
+    ],
+)
+def test_each_point_behind_a_trend_has_a_row(check, points):
+    explanation = explained(
+        claim(judge=lambda evidence: Finding((check,), {})), toy.make_evidence(3)
+    )
+    rows = tables.point_rows(explanation)
+    assert [row[2:] for row in rows[:1]] == points
+    assert {row[:2] for row in rows} <= {("as printed", "x")}
+    assert all(len(row) == len(tables.POINTS) for row in rows)
 
 
 @pytest.mark.parametrize(

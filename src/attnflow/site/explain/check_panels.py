@@ -96,6 +96,7 @@ def _(check: Ladder, ax: Axes, names: Sequence[str]) -> None:
     else:
         _draw_band(ax, size, float(np.exp(np.log(ratio).mean())), check.constant)
     ax.set(xlabel=check.axis, ylabel="measured / predicted")
+    ax.margins(y=0.25)  # the slope is written above the line of the constant
 
 
 @caption.register
@@ -235,22 +236,18 @@ def _draw_row(
     value: float,
     at: float | None = None,
 ) -> None:
-    """A number as a point, with its name above it and its text beside it."""
+    """A number as a point, below a line with its name and its text."""
     theme = figures.current_theme()
     place = span[0] if at is None else at
     colour = _colour(place <= 1.0 and not np.isnan(value))
     ax.hlines(height, *span, color=colour, lw=1.2, alpha=0.6)
-    ax.plot([place], [height], "o", ms=7, color=colour, zorder=4)
+    ax.plot([place], [height], "o", ms=6, color=colour, zorder=4)
     short = textwrap.shorten(name, _WIDE, placeholder=" …")
-    ax.text(LEAST / 2.5, height + 0.2, figures.typeset(short), size="small")
-    ax.annotate(
-        text,
-        (span[1], height),
-        (7, 0),
-        textcoords="offset points",
-        va="center",
-        size="small",
-        color=theme.muted,
+    line = height + 0.25
+    ax.text(LEAST / 2.5, line, figures.typeset(short), size="small")
+    edge = ax.get_yaxis_transform()
+    ax.text(
+        1.0, line, text, transform=edge, ha="right", size="small", color=theme.muted
     )
 
 

@@ -53,7 +53,7 @@ def _allowed(items: Sequence[Condition]) -> str:
         sides.append(f"{'>' if strict else '≥'} {least}")
     if any(item.most < math.inf for item in items):
         sides.append(f"{'<' if strict else '≤'} {most}")
-    return ", ".join(sides)
+    return ", ".join(sides) or "any"
 
 
 def _span(numbers: Iterable[float]) -> str:

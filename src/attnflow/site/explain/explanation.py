@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
-from typing import TypedDict
+from typing import Any, TypedDict
 
 from attnflow.claims import (
     Claim,
@@ -21,6 +21,7 @@ from attnflow.claims import (
 from attnflow.claims.base import Judge, Mutation
 from attnflow.claims.judgement import corrected_rule_of, rule_of
 from attnflow.claims.source_code import Source, sources
+from attnflow.claims.table import as_stated
 from attnflow.claims.trials import Reading, attempt, try_out, watch
 from attnflow.papers.base import Paper
 from attnflow.papers.inventory import statements_with, users_of
@@ -86,7 +87,8 @@ class Tried:
 
     **Arguments:**
 
-    - `statement`: `as printed`, or `as corrected` where that one holds.
+    - `statement`: `as printed` (`as stated` if it is ours), or `as corrected` where
+      that one holds.
     - `failing`: generated changes under which it fails; `changes`: how many were tried;
       `generated`: the verdict under each of them.
     - `inert`: variables that it reads and that no change of makes matter.
@@ -238,9 +240,15 @@ def _try_claim(claim: Claim, evidence: Evidence) -> Tried:
     )
 
 
+def over_seeds(value: Any) -> Any:
+    """Three equal numbers, of the least, the median and the largest seed, as one."""
+    is_one = isinstance(value, list) and len(value) == 3 and value == value[:1] * 3
+    return value[0] if is_one else value
+
+
 def _statement(claim: Claim) -> tuple[str, Judge, Rule]:
     if claim.expected is Verdict.HOLDS or claim.correction is None:
-        return "as printed", claim.judge, rule_of(claim)
+        return as_stated(claim.origin), claim.judge, rule_of(claim)
     return AS_CORRECTED, claim.correction.judge, corrected_rule_of(claim)
 
 

@@ -203,4 +203,5 @@ def _phrase(cell: Cell) -> str:
         # Each Markdown file has an HTML file beside it: pages lead to pages.
         target = re.sub(r"README\.md$", "index.html", cell.target)
         return f'<a href="{escape(target)}">{escape(cell.text)}</a>'
-    return escape(cell)
+    # Lists of settings have commas without spaces, where a line may be broken.
+    return re.sub(r",(?=\S)", ",<wbr>", escape(cell))

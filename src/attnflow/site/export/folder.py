@@ -3,7 +3,7 @@
 <claim>/README.md, index.html   the report
 <claim>/claim.json              all of it as data; written last, so that a folder
                                 that has it is whole
-<claim>/checks.csv, seeds.csv, conditions.csv, trials.csv, runs.json
+<claim>/checks.csv, points.csv, seeds.csv, conditions.csv, trials.csv, runs.json
 <claim>/data/                   what the judge read, by run and variable
 <claim>/judge.py, witness.py, witness.txt, picture.png
 """
@@ -200,6 +200,7 @@ def _write(case: Case, paper: Paper, claim: Claim, row: Row, evidence: Evidence)
 
 _HOLDS = {
     "checks.csv": "each check: its verdict, margin, and the numbers that it compares",
+    "points.csv": "each point of a ladder of sizes, of a fit, or of draws",
     "seeds.csv": "each check over seeds, seed by seed",
     "conditions.csv": "each item of the conditions in each judged run, with its slack",
     "trials.csv": "each change of the runs that was tried, and the verdict under it",
@@ -235,6 +236,7 @@ def _tables(explanation: Explanation) -> dict[str, str]:
     """The tables that have rows, by the names of their files."""
     every = {
         "checks.csv": (tables.CHECKS, tables.check_rows(explanation)),
+        "points.csv": (tables.POINTS, tables.point_rows(explanation)),
         "seeds.csv": (tables.SEEDS, tables.seed_rows(explanation)),
         "conditions.csv": (tables.CONDITIONS, tables.condition_rows(explanation)),
         "trials.csv": (tables.TRIALS, tables.trial_rows(explanation)),

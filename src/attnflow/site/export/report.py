@@ -21,6 +21,7 @@ from attnflow.schema.settings import plain, typed
 from attnflow.site.explain import Explanation
 from attnflow.site.explain.conditions import COLUMNS
 from attnflow.site.explain.conditions import condition_rows as grouped_conditions
+from attnflow.site.explain.explanation import over_seeds
 from attnflow.site.export import tables
 from attnflow.site.export.document import (
     Block,
@@ -48,8 +49,9 @@ RULES = {
     "one-sided 95% bound on the rate of failures is at most δ, and fails where the "
     "lower bound is above δ.",
     Kind.ASYMPTOTIC: "An asymptotic statement is judged along sizes: the slope of "
-    "measured ÷ predicted, on logarithmic axes, must lie in a band of ±0.05 over two "
-    "decades; it fails where the slope along the largest sizes lies outside.",
+    "r = measured ÷ predicted, on logarithmic axes, must lie in a band of ±0.05 over "
+    "two decades, by its 95% interval, and r within the constant; it fails where the "
+    "slope along the largest sizes lies outside.",
     Kind.OBSERVATION: "An observation holds where it is seen in at least 90% of the "
     "planned seeds, and fails where the contrary is.",
 }
@@ -127,6 +129,7 @@ def claim_report(
         *_conditions(explanation),
         *_judged(explanation, tables.read_variables(explanation, evidence)),
         *[Picture(name, f"What {row.id} was judged by") for name in picture],
+        *_points(explanation),
         *_seeds(explanation),
         *_numbers(row),
         *_trials(explanation),
@@ -159,8 +162,8 @@ def _opening(paper: Paper, row: Row) -> list[Block]:
         }
     if row.verdict is Verdict.HOLDS and row.chance > 0.0:
         facts["by chance alone"] = (
-            f"a predicate that is true of a seed with probability 1/2 would pass with "
-            f"probability {row.chance:.3g}"
+            f"the rule would be satisfied with probability {row.chance:.3g} (the index "
+            "says what is assumed of chance)"
         )
     return [
         Heading(f"{row.paper}/{row.id}: {row.words}", 1),
@@ -186,7 +189,8 @@ def _statement(paper: Paper, row: Row) -> list[Block]:
         about = "Model, data and symbols as we read them:"
         blocks.append(Paragraph(about, Link(PAPER, f"../{PAPER}")))
     if row.corrected is not None:
-        text = f"{row.corrected.words}. {row.corrected.statement}"
+        words = row.corrected.words
+        text = f"{words[:1].upper()}{words[1:]}. {row.corrected.statement}"
         blocks += [
             Heading(f"Correction ({row.corrected.kind})"),
             Paragraph(text),
@@ -218,10 +222,11 @@ def _conditions(explanation: Explanation) -> list[Block]:
         Heading("Conditions"),
         Paragraph(scope_words(explanation.row)),
     ]
-    if any(explanation.items.values()):
+    rows = grouped_conditions(explanation.items)
+    if rows:
         blocks += [
             Paragraph(f"Slack is value ÷ bound: below 1 it is missed. With {READING}."),
-            Grid(COLUMNS, grouped_conditions(explanation.items)),
+            Grid(COLUMNS, [[*map(_short, row)] for row in rows]),
         ]
     return blocks
 
@@ -285,6 +290,27 @@ def _judged(
     ]
 
 
+def _points(explanation: Explanation) -> list[Block]:
+    """What stands behind a trend: a number for each size."""
+    rows = [
+        (check, x, _digits(at), y, _digits(value))
+        for _, check, x, at, y, value in tables.point_rows(explanation)
+    ]
+    if not rows:
+        return []
+    return [
+        Heading("Point by point"),
+        Grid(tables.POINTS[1:], rows[: 3 * ROWS]),
+        *_rest(len(rows), "points.csv", 3 * ROWS),
+    ]
+
+
+def _digits(value: float | bool | None) -> str:
+    if value is None or isinstance(value, bool):
+        return {True: "yes", False: "no", None: "not known"}[value]
+    return f"{value:.6g}"
+
+
 def _seeds(explanation: Explanation) -> list[Block]:
     rows = [
         (check, seed, "yes" if held else "no", f"{margin:.6g}")
@@ -304,7 +330,7 @@ def _seeds(explanation: Explanation) -> list[Block]:
 
 def _numbers(row: Row) -> list[Block]:
     numbers = [
-        (name, _short(json.dumps(_rounded(plain(value)), ensure_ascii=False)))
+        (name, _number_text(over_seeds(plain(value))))
         for name, value in tables.number_rows(row.numbers)
     ]
     if not numbers:
@@ -313,12 +339,16 @@ def _numbers(row: Row) -> list[Block]:
         Heading("Numbers"),
         Paragraph(
             "Six digits; claim.json has them all. Three numbers are the least, the "
-            "median and the largest seed; a list beside one of sizes has a number for "
-            "each size."
+            "median and the largest seed, one stands for three equal ones; a list "
+            "beside one of sizes has a number for each size."
         ),
         Grid(("name", "value"), _few(numbers)),
         *_rest(len(numbers), "claim.json"),
     ]
+
+
+def _number_text(value: Any) -> str:
+    return _short(json.dumps(_rounded(value), ensure_ascii=False))
 
 
 def _rounded(value: Any) -> Any:
@@ -367,7 +397,7 @@ def _is_empty(block: Block) -> bool:
 def _witness(explanation: Explanation, witness: WitnessRecord | None) -> list[Block]:
     claim = explanation.claim
     if witness is None:
-        reason = claim.no_witness or "A claim that holds as printed needs none."
+        reason = claim.no_witness or "A claim that holds needs none."
         return [Heading("Witness"), Paragraph(f"None. {reason}")]
     answer = {True: "agrees", False: "does NOT agree", None: "was not run"}
     blocks: list[Block] = [
@@ -393,7 +423,7 @@ def _runs(explanation: Explanation, evidence: Evidence, paper: Paper) -> list[Bl
             name,
             setting["experiment"],
             paper.recipe(setting["experiment"]).place or "a setting of ours",
-            _short(", ".join(map(str, setting["seeds"]))),
+            _span(setting["seeds"]),
             setting["form"],
             _ended(evidence[name]),
             setting["id"],
@@ -415,6 +445,13 @@ def _runs(explanation: Explanation, evidence: Evidence, paper: Paper) -> list[Bl
         Grid(columns, _few(rows)),
         *_rest(len(rows), "runs.json"),
     ]
+
+
+def _span(seeds: Sequence[int]) -> str:
+    """`200 … 215`, or the seeds one by one."""
+    if len(seeds) > 2 and list(seeds) == list(range(seeds[0], seeds[-1] + 1)):
+        return f"{seeds[0]} … {seeds[-1]}"
+    return _short(", ".join(map(str, seeds)))
 
 
 def _ended(run: xr.Dataset) -> str:
@@ -499,10 +536,10 @@ def _few(rows: list) -> list:
     return rows[:ROWS]
 
 
-def _rest(count: int, file: str) -> list[Block]:
-    if count <= ROWS:
+def _rest(count: int, file: str, shown: int = ROWS) -> list[Block]:
+    if count <= shown:
         return []
-    return [Paragraph(f"{count - ROWS} more are in", Link(file, file))]
+    return [Paragraph(f"{count - shown} more are in", Link(file, file))]
 
 
 def _short(text: str) -> str:

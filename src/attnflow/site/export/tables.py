@@ -27,13 +27,13 @@ from attnflow.claims.base import Judge
 from attnflow.claims.decision import decide_check
 from attnflow.claims.judgement import corrected_rule_of, rule_of
 from attnflow.claims.judges.seeds import AbstractComparison, InOrder, Near
+from attnflow.claims.table import as_stated
 from attnflow.schema.dims import TIME
 from attnflow.schema.installation import xr
 from attnflow.schema.settings import canonical_json, plain
 from attnflow.site.explain import Explanation
 from attnflow.site.explain.explanation import AS_CORRECTED
 
-PRINTED = "as printed"
 MOST = 20_000
 """Numbers of a variable that are written as text; beyond, records are left out."""
 
@@ -56,7 +56,8 @@ def checks_of(explanation: Explanation) -> list[tuple[str, Measurement, Rule]]:
     """The checks of both statements, each with the statement and its rule."""
     claim = explanation.claim
     rule = rule_of(claim)
-    checks = [(PRINTED, check, rule) for check in explanation.printed.finding.checks]
+    printed = as_stated(claim.origin)
+    checks = [(printed, check, rule) for check in explanation.printed.finding.checks]
     if explanation.corrected is not None:
         rule = corrected_rule_of(claim)
         found = explanation.corrected.finding.checks
@@ -127,6 +128,33 @@ def seed_rows(explanation: Explanation) -> list[tuple[Any, ...]]:
     ]
 
 
+POINTS = ("statement", "check", "x", "value of x", "y", "value of y")
+
+
+def point_rows(explanation: Explanation) -> list[tuple[Any, ...]]:
+    """Each point of a ladder of sizes, of a fitted line, or of draws at a size."""
+    return [
+        (statement, getattr(check, "what", ""), names[0], x, names[1], y)
+        for statement, check, _ in checks_of(explanation)
+        for names, points in [_points(check)]
+        for x, y in points
+    ]
+
+
+def _points(check: Measurement) -> tuple[tuple[str, str], Iterable[tuple[Any, Any]]]:
+    if isinstance(check, Ladder):
+        points = zip(check.size, check.ratio, strict=True)
+        return (check.axis, "measured ÷ predicted"), points
+    if isinstance(check, Slope):
+        return check.axes, zip(check.x, check.y, strict=True)
+    if isinstance(check, LargeEnough):
+        return (check.axis, "holds"), zip(check.size, check.held, strict=True)
+    if isinstance(check, HighProbability):
+        points = zip(check.draws, check.failures, strict=True)
+        return ("draws", "failures"), points
+    return ("", ""), ()
+
+
 CONDITIONS = (
     *("run", "item", "condition", "value", "least", "most"),
     *("strict", "met", "slack", "reading"),
@@ -161,7 +189,8 @@ def trial_rows(explanation: Explanation) -> list[tuple[str, ...]]:
         for kind, verdicts in groups.items()
         for change, verdict in verdicts.items()
     ]
-    mends = [(PRINTED, "mend", *entry) for entry in tried.mends.items()]
+    printed = as_stated(explanation.claim.origin)
+    mends = [(printed, "mend", *entry) for entry in tried.mends.items()]
     return [*rows, *mends]
 
 
