@@ -34,20 +34,38 @@ class Patient(dfx.AbstractStepSizeController[tuple[PyTree, _Watch], Any]):
         return Patient(self.controller.wrap(direction), self.max_steps)
 
     def init(
-        self, terms: Any, t0: Any, t1: Any, *args: Any
+        self,
+        terms: Any,
+        t0: Any,
+        t1: Any,
+        y0: Any,
+        dt0: Any,
+        args: Any,
+        func: Any,
+        error_order: Any,
     ) -> tuple[Any, tuple[PyTree, _Watch]]:
         """The end of the first step, and the state."""
-        first, state = self.controller.init(terms, t0, t1, *args)
+        first, state = self.controller.init(
+            terms, t0, t1, y0, dt0, args, func, error_order
+        )
         start, zero = jnp.asarray(t0, float), jnp.zeros(())
         return first, (state, (zero, start, zero, jnp.asarray(t1, float)))
 
     def adapt_step_size(
-        self, t0: Any, t1: Any, *args: Any
+        self,
+        t0: Any,
+        t1: Any,
+        y0: Any,
+        y1_candidate: Any,
+        args: Any,
+        y_error: Any,
+        error_order: Any,
+        controller_state: tuple[PyTree, _Watch],
     ) -> tuple[Any, Any, Any, Any, tuple[PyTree, _Watch], dfx.RESULTS]:
         """Whether a step is kept, the next one, and whether there shall be any."""
-        *others, (state, (steps, since, longest, stop)) = args
+        state, (steps, since, longest, stop) = controller_state
         keep, begin, end, jumped, state, result = self.controller.adapt_step_size(
-            t0, t1, *others, state
+            t0, t1, y0, y1_candidate, args, y_error, error_order, state
         )
         steps = steps + 1
         longest = jnp.where(keep, jnp.maximum(longest, t1 - t0), longest)
