@@ -124,6 +124,8 @@ def neurons(width: int, *, seeds: tuple[int, ...] = PLAN) -> Request:
         "readout_gain",
         "neuron_value",
         "neuron_value_rate",
+        "inner_part_rate",
+        "token_force",
     )
     setting = {
         "width": width,

@@ -26,6 +26,7 @@ from attnflow.papers.cooccurrence.claims.neurons import (
     largest,
     neuron_term,
     off_pull,
+    output_signs,
     unit,
 )
 from attnflow.papers.cooccurrence.claims.windows import ladder, sizes, to_t1, with_width
@@ -89,6 +90,21 @@ def _other_values(run: xr.Dataset) -> np.ndarray:
     return look.largest(abs(xr.concat(parts, "target"))) / unit
 
 
+def _other_neurons(run: xr.Dataset) -> np.ndarray:
+    """|Σ_{j' ≠ j} a_j' ⟨w_j, w_j'⟩ z_μ| of the targets over σ1² sqrt(m m1).
+
+    a_j (w_j · v(μ))' is Σ_ν z_ν ⟨v(ν), v(μ)⟩ + z_μ (|w_j|² + a_j Σ_{j'≠j} a_j' ⟨w_j,
+    w_j'⟩). Its mean σ1² m stands for |w_j|², which is some σ1² sqrt(m) away from it.
+    """
+    size = sizes(run)
+    names = ("neuron_value_rate", "inner_part_rate", "token_force")
+    rate, inner, force = (to_t1(run, name).sel(token=TARGETS) for name in names)
+    moved = output_signs(run) * rate.isel(head=0, drop=True) - inner / size.neurons
+    others = moved - size.inner * size.width * force
+    bound = size.inner * (size.width * size.neurons) ** 0.5
+    return look.largest(abs(others)) / bound
+
+
 CLAIMS: tuple[c.Claim, ...] = (
     _claim(
         id="A-E.10",
@@ -114,6 +130,19 @@ CLAIMS: tuple[c.Claim, ...] = (
         mutations=c.named(
             with_width(("inner_part_rate", "inner_part_rate_at_end"), 1.5)
         ),
+    ),
+    _claim(
+        id="A-E.11",
+        place="Lemma E.11",
+        statement="Throughout Phase 1 the contribution of other neurons to the "
+        "velocity of a neuron's readout of a target, Σ_{j' ≠ j} a_j' ⟨w_j, w_j'⟩ times "
+        "(1/n) Σ_i g_i y_i Σ_l p, is Õ(σ1² √(m m1)).",
+        needs=NEURONS,
+        judge=ladder("it over σ1² √(m m1)", _other_neurons, "O-tilde"),
+        predicate="for both targets, over neurons, to b0·t = 20; |w_j|² is set to its "
+        "mean σ1² m, from which it deviates by √m1 times less than the bound",
+        source=ev.THEORY_RUNS,
+        mutations=c.named(with_width(RATE, 0.5)),
     ),
     _claim(
         id="A-E.14",
