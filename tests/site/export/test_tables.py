@@ -64,6 +64,14 @@ def test_what_is_left_out_is_said(shape):
         assert (kept.sizes[dim] < values.sizes[dim]) == (f"along {dim}" in words)
 
 
+def test_many_variables_share_what_is_written():
+    values = xr.DataArray(np.zeros((1, 20_000)), dims=("seed", "time"))
+    kept, words = tables.thinned(values, 40)
+    assert kept.size <= 1.2 * tables.TOTAL / 40
+    assert words == "one in 4 along time"
+    assert tables.thinned(values, 10)[1] == ""
+
+
 def test_records_are_thinned_first_and_the_last_is_kept():
     values = xr.DataArray(
         np.zeros((2, 30_000)), dims=("seed", "time"), coords={"time": range(30_000)}

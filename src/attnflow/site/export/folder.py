@@ -127,7 +127,7 @@ class Export:
     case: Case
     root: Path
 
-    usual_seconds = 2.0
+    usual_seconds = 10.0
     verb = "exported"
 
     def __str__(self) -> str:
@@ -374,7 +374,7 @@ def _write_data(
     for number, ((run, name), values) in enumerate(variables.items(), 1):
         # Numbered: names of runs may differ in what no file name can have.
         file = f"data/{number:02}.{_safe(run)}.{_safe(name)}.csv"
-        kept, left_out = tables.thinned(values)
+        kept, left_out = tables.thinned(values, len(variables))
         write_text(case.folder / file, tables.variable_csv(kept.rename(name)))
         share = f", {left_out} (--runs writes all)" if left_out else ""
         yield file, f"{name} of the run {run}{share}"

@@ -34,8 +34,11 @@ from attnflow.schema.settings import canonical_json, plain
 from attnflow.site.explain import Explanation
 from attnflow.site.explain.explanation import AS_CORRECTED
 
-MOST = 20_000
-"""Numbers of a variable that are written as text; beyond, records are left out."""
+MOST, TOTAL = 20_000, 200_000
+"""Numbers of a variable, and of all that a claim reads, that are written as text.
+
+Beyond, records are left out: a claim's folder stays below some megabytes.
+"""
 
 
 def csv_text(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
@@ -203,17 +206,20 @@ def read_variables(
     return {(run, name): evidence[run][name] for run, name in dict.fromkeys(pairs)}
 
 
-def thinned(values: xr.DataArray) -> tuple[xr.DataArray, str]:
+def thinned(values: xr.DataArray, variables: int = 1) -> tuple[xr.DataArray, str]:
     """At most about `MOST` numbers, and in words which are left out.
+
+    Of so many variables each has its part of `TOTAL`.
 
     Each k-th record and the last one; where one record has more numbers than that,
     each k-th entry along its longest dim too.
     """
     words = []
-    most = 1.1 * MOST  # since the last record is kept too
+    limit = min(MOST, TOTAL // variables)
+    most = 1.1 * limit  # since the last record is kept too
     for dim in sorted(values.dims, key=lambda d: (d != TIME, -values.sizes[d])):
         count = values.sizes[dim]
-        every = min(math.ceil(values.size / MOST), count)
+        every = min(math.ceil(values.size / limit), count)
         if values.size > most and every > 1:
             places = np.unique([*range(0, count, every), count - 1])
             values = values.isel({dim: places})
