@@ -18,6 +18,17 @@ from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+
+class Library:
+    """A library by its name; the first attribute imports it."""
+
+    def __init__(self, name: str):
+        self._name = name
+
+    def __getattr__(self, attribute: str) -> Any:
+        return getattr(importlib.import_module(self._name), attribute)
+
+
 # SciPy and xarray take longer to import than a paper to list, or a stored run to show,
 # and NumPy as long as help: modules that declare, judge or draw take them from here,
 # and they are imported when they are first used.
@@ -26,17 +37,7 @@ if TYPE_CHECKING:
     import scipy as scipy  # pyright: ignore[reportMissingTypeStubs] # it has none
     import xarray as xr  # pyright: ignore[reportUnusedImport] # for others
 else:
-
-    class _Library:
-        """A library by its name; the first attribute imports it."""
-
-        def __init__(self, name: str):
-            self._name = name
-
-        def __getattr__(self, attribute: str) -> Any:
-            return getattr(importlib.import_module(self._name), attribute)
-
-    np, scipy, xr = map(_Library, ("numpy", "scipy", "xarray"))
+    np, scipy, xr = map(Library, ("numpy", "scipy", "xarray"))
 
 GROUP = "attnflow.papers"
 LIBRARIES = ("jax", "jaxlib", "diffrax", "equinox", "optax", "numpy", "scipy")
