@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NoReturn, ParamSpec, TypeVar
 
 import typer
 
-from attnflow.runs.files import WriteError, check_place, write_text
+from attnflow.schema.files import WriteError, check_place, write_text
 from attnflow.schema.settings import plain
 
 if TYPE_CHECKING:

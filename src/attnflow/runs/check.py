@@ -18,11 +18,11 @@ from typing import Any, Literal
 
 from attnflow import schema
 from attnflow.papers import papers
-from attnflow.runs import files
 from attnflow.runs.code import code_file
 from attnflow.runs.runner import Progress, Runner, find_experiment
 from attnflow.runs.store import SUFFIX, Store, read_run
 from attnflow.runs.verify import Verdicts, verdict_keys, verify_claims
+from attnflow.schema import files
 from attnflow.schema.declarations import Request
 from attnflow.schema.installation import programs_directory
 
