@@ -76,7 +76,7 @@ def test_other_versions_and_other_files_are_left_alone(program, kept):
 
 
 def test_leftovers_go_and_what_is_being_written_stays(program, kept):
-    from attnflow.runs import files
+    from attnflow.schema import files
 
     ours = files._temporary(kept.root / "x.run")
     dead = ours.with_name(ours.name.replace(f"-{os.getpid()}-", "-4194300-"))

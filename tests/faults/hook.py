@@ -1,8 +1,8 @@
 """Operations on files counted, so that one of them can fail or be the last.
 
-They are what `attnflow.runs.files` and JAX's cache of programs do: a file is opened for
-writing, each piece of it is written in two halves, brought to the disk and closed, and
-renamed or removed; directories are made.
+They are what `attnflow.schema.files` does: a file is opened for writing, each piece of
+it is written in two halves, brought to the disk and closed, and renamed or removed;
+directories are made.
 """
 
 import errno

@@ -7,12 +7,12 @@ from pathlib import Path
 import pytest
 
 from attnflow.claims import with_seeds
-from attnflow.runs.files import WriteError, write_text
 from attnflow.runs.plan import MakeRun, Plan, carry_out, make_plan, past_costs, pick
 from attnflow.runs.pool import Here, Pool
 from attnflow.runs.store import Store
 from attnflow.runs.verify import Judge, verdict_key
 from attnflow.schema.declarations import Request
+from attnflow.schema.files import WriteError, write_text
 from tests.toy import make_run, toy_claim, toy_paper
 
 HERE = Path("nowhere")

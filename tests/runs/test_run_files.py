@@ -37,7 +37,7 @@ def test_a_failing_export_leaves_the_old_file(run, tmp_path, monkeypatch):
     def full(descriptor):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("attnflow.runs.files.os.fsync", full)
+    monkeypatch.setattr("attnflow.schema.files.os.fsync", full)
     with pytest.raises(StoreError, match=r"No space left on device. Make room"):
         export_netcdf(run, path)
     assert path.read_text() == "old"

@@ -68,7 +68,7 @@ def test_a_failing_writer_leaves_nothing(store, monkeypatch, error, raised):
     def fail(descriptor):
         raise error
 
-    monkeypatch.setattr("attnflow.runs.files.os.fsync", fail)
+    monkeypatch.setattr("attnflow.schema.files.os.fsync", fail)
     with pytest.raises(raised) as caught:
         store.write(make_run(wall_seconds=60.0))
     assert names(store) == []
@@ -80,7 +80,7 @@ def test_a_failing_writer_leaves_nothing(store, monkeypatch, error, raised):
 @pytest.mark.parametrize(("seconds", "waits"), [(9.9, 0), (10.0, 1)])
 def test_a_run_that_took_long_waits_for_the_disk(store, monkeypatch, seconds, waits):
     waited = []
-    monkeypatch.setattr("attnflow.runs.files.os.fsync", waited.append)
+    monkeypatch.setattr("attnflow.schema.files.os.fsync", waited.append)
     run = make_run(wall_seconds=seconds)
     store.write(run)
     assert len(waited) == waits

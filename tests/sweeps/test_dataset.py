@@ -160,7 +160,7 @@ def test_a_real_file_that_cannot_be_written_is_a_store_error(store, monkeypatch)
     def fails(self, *args, **kwargs):
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
-    monkeypatch.setattr("attnflow.runs.files.Path.replace", fails)
+    monkeypatch.setattr("attnflow.schema.files.Path.replace", fails)
     with pytest.raises(StoreError, match="No space left on device"):
         store.write("key", xr.Dataset())
     assert not list((store.root / "batches").iterdir())

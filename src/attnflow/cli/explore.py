@@ -10,7 +10,7 @@ import typer
 from attnflow.cli.output import Json, Output, guarded, shown_progress
 from attnflow.cli.reproduce import OUTPUT
 from attnflow.cli.run import parse_overrides
-from attnflow.runs.files import check_place
+from attnflow.schema.files import check_place
 
 
 @guarded

@@ -8,7 +8,7 @@ import typer
 
 from attnflow.cli.output import Json, Output, guarded
 from attnflow.cli.run import give_and_show, parse_names, parse_overrides, parse_times
-from attnflow.runs.files import check_place
+from attnflow.schema.files import check_place
 
 
 @guarded

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NoReturn, ParamSpec, TypeVar
 
 import typer
 
-from attnflow.runs.files import WriteError, check_place, write_text
+from attnflow.schema.files import WriteError, check_place, write_text
 from attnflow.schema.settings import plain
 
 if TYPE_CHECKING:
@@ -244,16 +244,7 @@ def complain(message: str) -> None:
 
 def warn(message: Warning | str, *_: object, **__: object) -> None:
     """Say a warning on stderr, as `warnings.showwarning` does."""
-    if str(message).startswith(_UNREADABLE_PROGRAM):
-        from attnflow.runs.check import remove_damaged_programs
-
-        # Removed, so that JAX can store the newly compiled program.
-        if remove_damaged_programs():
-            message = "A compiled program was damaged on disk: it is compiled anew."
     complain(f"Warning: {message}")
-
-
-_UNREADABLE_PROGRAM = "Error reading persistent compilation cache entry"
 
 
 def _exit_code(command: Callable[[], int]) -> int:

@@ -18,7 +18,7 @@ from attnflow.cli.output import (
     seconds,
 )
 from attnflow.cli.reproduce import OUTPUT, QUICK
-from attnflow.runs.files import check_place
+from attnflow.schema.files import check_place
 from attnflow.schema.settings import typed_setting
 
 if TYPE_CHECKING:

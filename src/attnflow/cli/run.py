@@ -20,7 +20,7 @@ from attnflow.cli.output import (
     shown_progress,
     spread,
 )
-from attnflow.runs.files import check_place
+from attnflow.schema.files import check_place
 from attnflow.schema.settings import typed_setting
 
 

@@ -13,7 +13,7 @@ from attnflow.cli.output import (
     guarded,
     shown_progress,
 )
-from attnflow.runs.files import check_place
+from attnflow.schema.files import check_place
 
 
 @guarded

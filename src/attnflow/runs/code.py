@@ -24,7 +24,7 @@ from dataclasses import fields, is_dataclass
 from pathlib import Path
 from typing import Any
 
-from attnflow.runs import files
+from attnflow.schema import files
 from attnflow.schema.installation import cache_directory, library_versions
 
 RUN = ("attnflow.experiments.run", "attnflow.observables")

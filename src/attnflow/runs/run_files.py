@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from attnflow.runs import files
 from attnflow.runs.store import SUFFIX, StoreError, read_run
+from attnflow.schema import files
 from attnflow.schema.installation import xr
 
 _ENGINE = "h5netcdf"

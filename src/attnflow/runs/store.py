@@ -1,6 +1,6 @@
 """The store: runs on disk under the addresses of their content, one file each.
 
-    <root>/<id>.run     a sealed file (`attnflow.runs.files`): the summary, which is
+    <root>/<id>.run     a sealed file (`attnflow.schema.files`): the summary, which is
                         what is listed and shown, and the Dataset
 
 The summary is read without the arrays and without xarray.
@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 
 from attnflow import schema
-from attnflow.runs import files
+from attnflow.schema import files
 from attnflow.schema.dataset import Outcome
 from attnflow.schema.dims import SEED, TIME
 from attnflow.schema.installation import cache_directory, xr

@@ -18,7 +18,6 @@ from typing import Literal
 from attnflow.claims import Claim, Row, Verdict, verify, with_seeds
 from attnflow.papers import paper as find_paper
 from attnflow.papers.base import Paper
-from attnflow.runs import files
 from attnflow.runs.code import RUN, code_digest, modules_behind, signature
 from attnflow.runs.plan import (
     Job,
@@ -32,6 +31,7 @@ from attnflow.runs.profile import Profile
 from attnflow.runs.progress import Progress
 from attnflow.runs.runner import described
 from attnflow.runs.store import Store
+from attnflow.schema import files
 from attnflow.schema.settings import canonical_json, digest, seed_count
 
 Selection = Sequence[tuple[Paper, Sequence[Claim]]]

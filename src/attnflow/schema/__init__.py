@@ -1,4 +1,4 @@
-"""What a setting, a run and a paper's declarations look like; free of JAX.
+"""What a setting, a run and a paper's declarations look like; files; free of JAX.
 
 `attnflow.schema.dataset` has the table of a run's variables and attributes.
 """

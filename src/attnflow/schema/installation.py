@@ -14,9 +14,21 @@ import importlib.metadata
 import os
 import platform
 from collections.abc import Mapping
+from contextlib import suppress
 from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+
+class Library:
+    """A library by its name; the first attribute imports it."""
+
+    def __init__(self, name: str):
+        self._name = name
+
+    def __getattr__(self, attribute: str) -> Any:
+        return getattr(importlib.import_module(self._name), attribute)
+
 
 # SciPy and xarray take longer to import than a paper to list, or a stored run to show,
 # and NumPy as long as help: modules that declare, judge or draw take them from here,
@@ -26,17 +38,7 @@ if TYPE_CHECKING:
     import scipy as scipy  # pyright: ignore[reportMissingTypeStubs] # it has none
     import xarray as xr  # pyright: ignore[reportUnusedImport] # for others
 else:
-
-    class _Library:
-        """A library by its name; the first attribute imports it."""
-
-        def __init__(self, name: str):
-            self._name = name
-
-        def __getattr__(self, attribute: str) -> Any:
-            return getattr(importlib.import_module(self._name), attribute)
-
-    np, scipy, xr = map(_Library, ("numpy", "scipy", "xarray"))
+    np, scipy, xr = map(Library, ("numpy", "scipy", "xarray"))
 
 GROUP = "attnflow.papers"
 LIBRARIES = ("jax", "jaxlib", "diffrax", "equinox", "optax", "numpy", "scipy")
@@ -89,6 +91,15 @@ def package_of(slug: str) -> str | None:
 def distribution_of(point: EntryPoint) -> str:
     """The name of the package to which an entry point belongs, for messages."""
     return f"the package {point.dist.name}" if point.dist else "an unnamed package"
+
+
+@functools.cache
+def processor() -> str:
+    """The processor, and what it can do: code that is compiled for it may use that."""
+    with suppress(OSError), Path("/proc/cpuinfo").open(encoding="utf-8") as lines:
+        can = (line for line in lines if line.startswith(("flags", "Features")))
+        return f"{platform.machine()} {next(can, '')}"
+    return f"{platform.machine()} {platform.processor()}"
 
 
 @functools.cache

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from attnflow.papers.base import Paper, select_papers
 from attnflow.runs.code import code_digest
-from attnflow.runs.files import write_text
+from attnflow.schema.files import write_text
 from attnflow.schema.settings import Value, digest
 from attnflow.site.pages.files import EXPLORER
 

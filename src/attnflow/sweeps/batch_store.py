@@ -17,8 +17,8 @@ from typing import Any
 
 import numpy as np
 
-from attnflow.runs import files
 from attnflow.runs.store import Store, StoreError, as_arrays, as_dataset
+from attnflow.schema import files
 from attnflow.schema.installation import xr
 from attnflow.sweeps.plan import Batch
 

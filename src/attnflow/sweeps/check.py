@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import partial
 
-from attnflow.runs import files
 from attnflow.runs.check import Finding, Unrepaired, checked, leftovers, remove
 from attnflow.runs.store import Store
+from attnflow.schema import files
 from attnflow.sweeps.batch_store import BatchStore
 from attnflow.sweeps.job import Job
 from attnflow.sweeps.plan import make_batches

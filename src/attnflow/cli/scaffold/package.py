@@ -11,7 +11,7 @@ from pathlib import Path
 
 from attnflow._version import __version__
 from attnflow.papers import TAKEN
-from attnflow.runs.files import write_text
+from attnflow.schema.files import write_text
 from attnflow.schema.installation import registered
 
 LONGEST_LETTER = 12

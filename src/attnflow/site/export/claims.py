@@ -29,12 +29,12 @@ from attnflow.claims import Claim, ClaimsTable, Row, with_seeds
 from attnflow.claims.table import CAUTION
 from attnflow.papers.base import Paper
 from attnflow.runs.code import sources
-from attnflow.runs.files import write_text
 from attnflow.runs.plan import Job, Needs, carry_out, make_plan
 from attnflow.runs.pool import Here, Pool
 from attnflow.runs.progress import Progress
 from attnflow.runs.store import Store
 from attnflow.runs.verify import judging_modules, pool_of, store_of
+from attnflow.schema.files import write_text
 from attnflow.schema.installation import LIBRARIES, library_versions
 from attnflow.site.export.document import (
     Block,

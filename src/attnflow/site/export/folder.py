@@ -30,7 +30,6 @@ from attnflow.claims.table import WitnessResult
 from attnflow.papers import paper as find_paper
 from attnflow.papers.base import Paper
 from attnflow.runs.code import code_digest
-from attnflow.runs.files import write_text
 from attnflow.runs.plan import runner_of
 from attnflow.runs.run_files import export_netcdf
 from attnflow.runs.verify import Judge, Verdicts, judging_code, verdict_key
@@ -41,6 +40,7 @@ from attnflow.runs.witnesses import (
     witness_file,
 )
 from attnflow.schema import setting_of
+from attnflow.schema.files import write_text
 from attnflow.schema.installation import MissingData, library_versions, xr
 from attnflow.schema.settings import JsonObject, canonical_json, digest, plain
 from attnflow.site.explain import Explanation, draw_claim, explain

@@ -14,8 +14,8 @@ from typing import Any
 from attnflow.claims.stages import StageRow
 from attnflow.figures.style import themed
 from attnflow.papers.base import Paper
-from attnflow.runs.files import write_text
 from attnflow.schema.declarations import Display, Evidence, Exhibit
+from attnflow.schema.files import write_text
 from attnflow.schema.installation import xr
 from attnflow.schema.settings import digest, plain
 from attnflow.site.pages.files import DARK, save_figure, table_page

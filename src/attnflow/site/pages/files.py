@@ -22,7 +22,7 @@ from matplotlib.figure import Figure
 
 from attnflow.figures.formulas import mathematics
 from attnflow.figures.style import themed
-from attnflow.runs.files import new_file
+from attnflow.schema.files import new_file
 from attnflow.site.pages.values import Table, number_text, seconds_text, sort_key
 
 EXPLORER = "explore.html"

@@ -11,8 +11,8 @@ from typing import Any
 from attnflow._version import __version__
 from attnflow.claims import Row
 from attnflow.papers.base import Paper
-from attnflow.runs.files import write_text
 from attnflow.schema.declarations import Exhibit, nothing
+from attnflow.schema.files import write_text
 from attnflow.schema.installation import xr
 from attnflow.site.pages.claims import ClaimView, Tally, claim_views, columns
 from attnflow.site.pages.exhibit import ExhibitResult, earlier_reason, earlier_result

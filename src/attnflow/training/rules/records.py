@@ -11,16 +11,22 @@ momentum and Adam, as in PyTorch; all others shrink weights beside their update,
 clip are shortened together to this length before anything else, where they are longer.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, cast
 
 import jax
 import jax.numpy as jnp
-import optax  # pyright: ignore[reportMissingTypeStubs] # it has none
 from jaxtyping import Array, Float
 
+from attnflow.schema.installation import Library
 from attnflow.training.rules.schedules import AbstractSchedule
+
+# It takes a tenth of a second to import, and rules without a memory need none of it.
+if TYPE_CHECKING:
+    import optax  # pyright: ignore[reportMissingTypeStubs] # it has none
+else:
+    optax = Library("optax")
 
 # What a rule needs to know of the weights beside the entries of a gradient: how long
 # the whole gradient is, or which entries make up a matrix.
@@ -152,9 +158,9 @@ class GradientDescent(AbstractDescent):
     equivariant: ClassVar[bool] = True
     memoryless: ClassVar[bool] = True
 
-    def transformation(self) -> optax.GradientTransformation:
+    def transformation(self) -> "optax.GradientTransformation":
         """The update per unit of learning rate, up to its sign."""
-        return optax.identity()
+        return _memoryless(lambda gradient: gradient)
 
 
 @dataclass(frozen=True)
@@ -176,7 +182,7 @@ class Momentum(AbstractDescent):
         super().__post_init__()
         check_fraction("momentum", self.momentum)
 
-    def transformation(self) -> optax.GradientTransformation:
+    def transformation(self) -> "optax.GradientTransformation":
         """The update per unit of learning rate, up to its sign."""
         trace = optax.trace(decay=self.momentum, nesterov=self.nesterov)
         return _decayed(self, trace)
@@ -223,7 +229,7 @@ class Adam(AbstractDescent):
         """Whether there is no ε; one that is there may be traced."""
         return is_zero(self.epsilon)
 
-    def transformation(self) -> optax.GradientTransformation:
+    def transformation(self) -> "optax.GradientTransformation":
         """The update per unit of learning rate, up to its sign."""
         plain = optax.scale_by_adam(self.beta1, self.beta2, self.epsilon)
         if self.bare:
@@ -269,7 +275,7 @@ class Lion(AbstractDescent):
         for name in ("beta1", "beta2"):
             check_fraction(name, getattr(self, name))
 
-    def transformation(self) -> optax.GradientTransformation:
+    def transformation(self) -> "optax.GradientTransformation":
         """The update per unit of learning rate, up to its sign."""
 
         def sign(gradient: Array, memory: Array) -> Array:
@@ -279,10 +285,10 @@ class Lion(AbstractDescent):
             return self.beta2 * memory + (1 - self.beta2) * gradient
 
         def update(
-            updates: optax.Updates,
-            state: optax.OptState,
-            params: optax.Params | None = None,
-        ) -> tuple[optax.Updates, optax.OptState]:
+            updates: "optax.Updates",
+            state: "optax.OptState",
+            params: "optax.Params | None" = None,
+        ) -> "tuple[optax.Updates, optax.OptState]":
             return tuple(jax.tree.map(f, updates, state) for f in (sign, mean))  # pyright: ignore[reportReturnType] # there are two
 
         return optax.GradientTransformation(_zeros, update)
@@ -321,9 +327,9 @@ class SignGD(AbstractDescent):
         late = jnp.maximum(step - 1 / self.growth, 0.0)
         return planned * jnp.exp(jnp.log1p(self.growth) * late)
 
-    def transformation(self) -> optax.GradientTransformation:
+    def transformation(self) -> "optax.GradientTransformation":
         """The update per unit of learning rate, up to its sign."""
-        return optax.stateless(lambda g, _: jax.tree.map(_sign, g))
+        return _memoryless(lambda gradient: jax.tree.map(_sign, gradient))
 
 
 @dataclass(frozen=True)
@@ -351,9 +357,9 @@ class NormalisedDescent(AbstractDescent):
         super().__post_init__()
         check_not_negative("epsilon", self.epsilon)
 
-    def transformation(self) -> optax.GradientTransformation:
+    def transformation(self) -> "optax.GradientTransformation":
         """The gradient, which is divided by its length where parts come together."""
-        return optax.identity()
+        return _memoryless(lambda gradient: gradient)
 
 
 @dataclass(frozen=True)
@@ -407,7 +413,7 @@ class Muon(AbstractDescent):
                 f"iterations is {self.iterations}: use 1 or more, such as 5."
             )
 
-    def transformation(self) -> optax.GradientTransformation:
+    def transformation(self) -> "optax.GradientTransformation":
         """The momentum, whose matrices `orthogonalised` then replaces."""
         return optax.trace(decay=self.momentum, nesterov=self.nesterov)
 
@@ -457,9 +463,28 @@ def _unit(matrix: Array) -> Array:
     return even / jnp.where(size > 0, size, 1.0)
 
 
+class _Memoryless(NamedTuple):
+    """The two functions of a transformation of optax, with an empty memory."""
+
+    init: Callable[[Any], tuple[()]]
+    update: Callable[..., tuple[Any, tuple[()]]]
+
+
+def _memoryless(function: Callable[[Any], Any]) -> "optax.GradientTransformation":
+    """What `optax.stateless` makes of a function of the gradient."""
+
+    def init(params: Any) -> tuple[()]:
+        return ()
+
+    def update(gradient: Any, memory: Any, params: Any = None) -> tuple[Any, tuple[()]]:
+        return function(gradient), ()
+
+    return cast("optax.GradientTransformation", _Memoryless(init, update))
+
+
 def _decayed(
-    rule: AbstractDescent, transformation: optax.GradientTransformation
-) -> optax.GradientTransformation:
+    rule: AbstractDescent, transformation: "optax.GradientTransformation"
+) -> "optax.GradientTransformation":
     """What a rule makes of gradients with decay in them."""
     if rule.decays_apart or is_zero(rule.weight_decay):
         # Adding zero times θ would read θ once more, which is slow for large tables.
@@ -467,7 +492,7 @@ def _decayed(
     return optax.chain(optax.add_decayed_weights(rule.weight_decay), transformation)
 
 
-def _zeros(params: optax.Params) -> optax.OptState:
+def _zeros(params: "optax.Params") -> "optax.OptState":
     return jax.tree.map(_zero, params)
 
 
@@ -476,15 +501,15 @@ def _zero(weight: Array) -> Array:
 
 
 def _still_where_nothing_pulls(
-    adam: optax.GradientTransformation,
-) -> optax.GradientTransformation:
+    adam: "optax.GradientTransformation",
+) -> "optax.GradientTransformation":
     """Adam without ε, in which 0 / 0 is no move."""
 
     def update(
-        updates: optax.Updates,
-        state: optax.OptState,
-        params: optax.Params | None = None,
-    ) -> tuple[optax.Updates, optax.OptState]:
+        updates: "optax.Updates",
+        state: "optax.OptState",
+        params: "optax.Params | None" = None,
+    ) -> "tuple[optax.Updates, optax.OptState]":
         updates, state = adam.update(updates, state, params)
         assert isinstance(state, optax.ScaleByAdamState)
         return jax.tree.map(_unless_zero, updates, state.nu), state

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from attnflow.runs import files
-from attnflow.runs.files import WriteError, check_place, write_text
+from attnflow.schema import files
+from attnflow.schema.files import WriteError, check_place, write_text
 
 
 @pytest.fixture
@@ -107,7 +107,7 @@ def test_an_error_inside_leaves_the_old_file(place):
 ORDINARY = """
 import os, sys
 from pathlib import Path
-from attnflow.runs.files import write_text
+from attnflow.schema.files import write_text
 os.setuid(65534)
 try:
     write_text(Path(sys.argv[1]), "new")
@@ -177,7 +177,7 @@ def test_netcdf_on_a_full_disk_is_a_sentence(small_disk, tmp_path):
 
 
 def test_what_dead_processes_left_is_removed(place):
-    code = "from pathlib import Path; from attnflow.runs import files\n"
+    code = "from pathlib import Path; from attnflow.schema import files\n"
     code += "print(files._temporary(Path('abc')).name)"
     done = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, check=True

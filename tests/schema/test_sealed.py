@@ -9,9 +9,9 @@ import time
 import numpy as np
 import pytest
 
-from attnflow.runs import files
-from attnflow.runs.files import SealError
 from attnflow.runs.store import Store, StoreError
+from attnflow.schema import files
+from attnflow.schema.files import SealError
 from tests.toy import make_run
 
 ARRAYS = {
@@ -121,7 +121,7 @@ KILLED = """
 import os, signal, sys
 from pathlib import Path
 import numpy as np
-from attnflow.runs import files
+from attnflow.schema import files
 
 moment = int(sys.argv[2])
 calls = 0
