@@ -282,13 +282,16 @@ def _write_program(name: str, compiled: jax.stages.Compiled) -> bool:
 
 
 def _read(name: str) -> tuple[Any, dict[str, np.ndarray]] | None:
+    path = programs_directory() / name
     try:
-        return files.read_sealed(programs_directory() / name)
+        return files.read_sealed(path)
+    except (OSError, files.OtherVersion):
+        return None
     except files.SealError:
         text = "A compiled program was damaged on disk: it is compiled anew."
         warnings.warn(text, stacklevel=2)
-    except OSError:
-        pass
+    with suppress(OSError):
+        path.unlink()
     return None
 
 
