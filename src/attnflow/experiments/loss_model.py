@@ -61,7 +61,7 @@ class LossView:
         self.model, self.data, self.state = system.model, system.data, state
 
 
-SHARED = Registry(LossView, place=f"{__name__}:SHARED")
+SHARED = Registry(LossView)
 """What every model can record beside its loss."""
 
 
@@ -86,8 +86,7 @@ class LossModel(abc.ABC):
 
     def __init_subclass__(cls, **more: Any) -> None:
         super().__init_subclass__(**more)
-        place = f"{cls.__module__}:{cls.__qualname__}.registry"
-        cls.registry = Registry(LossView, SHARED, place=place)
+        cls.registry = Registry(LossView, SHARED)
         for name, dims in {"loss": (), **cls.records}.items():
             about = (getattr(cls, name).__doc__ or name).strip().partition("\n")[0]
             entry = Observable(name, dims, about, _Recorded(name))

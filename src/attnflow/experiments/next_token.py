@@ -289,12 +289,8 @@ class JointTables:
         return table_drift(system.frame, *tables)
 
 
-def _tables(system: PyTree, state: PyTree) -> PyTree:
-    return system.tables(state)
-
-
 # One program: computed eagerly, the tables of identical classes took twenty.
-_TABLES = Program(_tables)
+_TABLES = Program(lambda system, state: system.tables(state))
 
 
 def plain_reason(rules: Sequence[Rule], score_start: float) -> str:

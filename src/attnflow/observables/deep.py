@@ -68,7 +68,7 @@ class DeepView:
         return self.system.loss.correct(output, samples.label)
 
 
-DEEP = Registry(DeepView, place=f"{__name__}:DEEP")
+DEEP = Registry(DeepView)
 observable, declare = DEEP.observable, DEEP.declare
 
 declare(

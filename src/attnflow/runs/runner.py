@@ -223,14 +223,9 @@ class Runner:
     def _compute(self, order: _Order) -> xr.Dataset:
         with measured("imported"):
             from attnflow.experiments import run as compute
-            from attnflow.training.programs import keeping
 
             experiment = order.build()
-
-        def work() -> xr.Dataset:
-            with keeping(order.code):
-                return compute(experiment, progress=self.progress, **order.options)
-
+        work = partial(compute, experiment, progress=self.progress, **order.options)
         return self.call(work)
 
     def _stored(self, id: str) -> xr.Dataset | None:
@@ -334,7 +329,7 @@ def run(
 
 @dataclass(frozen=True)
 class _Order:
-    """A run that is asked for: its address, its name, what computes it, by which code.
+    """A run that is asked for: its address, what it is called, and what computes it.
 
     Several names may share an address.
     """
@@ -342,7 +337,6 @@ class _Order:
     id: str
     name: str
     build: Callable[[], Experiment | Computation]
-    code: str
     options: Mapping[str, Any]
 
     @classmethod
@@ -362,7 +356,7 @@ class _Order:
         recording = _recording(record, at)
         if recording:
             id = digest(id, canonical_json(recording))
-        return cls(id, name, build, code, {**inputs, **recording})
+        return cls(id, name, build, {**inputs, **recording})
 
 
 def run_code(*paths: str) -> str:
