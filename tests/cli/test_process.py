@@ -70,7 +70,8 @@ def test_only_json_on_stdout_and_progress_and_warnings_on_stderr(environment, tm
     )
     assert done.returncode == 0
     assert json.loads(done.stdout)["version"] == 2
-    assert "toy/flow: step 2" in done.stderr
+    # How many of its three steps are shown depends on what else the machine does.
+    assert "toy/flow: step" in done.stderr
     lines = [line for line in done.stderr.splitlines() if "%" not in line[:4]]
     assert len(lines) == 1 and lines[0].startswith("Warning: The run")
 
