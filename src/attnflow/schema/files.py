@@ -32,9 +32,10 @@ import socket
 import stat
 import time
 import uuid
-from collections.abc import Iterator, Mapping
+from collections.abc import Generator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from io import FileIO
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -69,7 +70,7 @@ class WriteError(OSError):
 
 
 @contextmanager
-def new_file(place: Path, *, durable: bool = True) -> Iterator[BinaryIO]:
+def new_file(place: Path, *, durable: bool = True) -> Generator[BinaryIO]:
     """A file to write to, which takes its `place` when the block ends without error.
 
     A file that is there already keeps its permissions. What goes wrong with the disk
@@ -151,7 +152,7 @@ def remove_stale(root: Path) -> None:
 
 
 @contextmanager
-def _sentences(place: Path) -> Iterator[None]:
+def _sentences(place: Path) -> Generator[None]:
     """What the operating system says against writing, as a `WriteError`."""
     try:
         yield
@@ -271,7 +272,7 @@ def read_head(path: Path) -> Any:
         return _read_head(file)[0]
 
 
-def _read_head(file: BinaryIO) -> tuple[Any, list[_Entry]]:
+def _read_head(file: FileIO) -> tuple[Any, list[_Entry]]:
     size = os.fstat(file.fileno()).st_size
     line = file.read(_LINE)
     if not line.startswith(_NAME):
@@ -294,12 +295,12 @@ def _read_head(file: BinaryIO) -> tuple[Any, list[_Entry]]:
     return parsed["content"], entries
 
 
-def _read_array(file: BinaryIO, entry: _Entry) -> np.ndarray:
+def _read_array(file: FileIO, entry: _Entry) -> np.ndarray:
     array = entry.empty()
     view, start = _bytes(array), 0
     while start < len(view):
         # One call reads two gigabytes at most.
-        count = file.readinto(view[start:])  # pyright: ignore[reportAttributeAccessIssue] # raw files have it
+        count = file.readinto(view[start:])
         if not count:
             raise SealError(f"{entry.name} is cut off")
         start += count
@@ -339,7 +340,7 @@ def _storable(name: str, array: np.ndarray) -> np.ndarray:
 
 def _plain(value: Any) -> Any:
     if isinstance(value, np.generic):
-        return value.item()
+        return value.item()  # pyright: ignore[reportUnknownVariableType] # of any kind
     if isinstance(value, np.ndarray):
         return value.tolist()
     raise TypeError(f"{value!r} cannot be written as JSON.")

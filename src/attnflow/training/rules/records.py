@@ -472,8 +472,14 @@ class _Memoryless(NamedTuple):
 
 def _memoryless(function: Callable[[Any], Any]) -> "optax.GradientTransformation":
     """What `optax.stateless` makes of a function of the gradient."""
-    pair = _Memoryless(lambda _: (), lambda gradient, *_: (function(gradient), ()))
-    return cast("optax.GradientTransformation", pair)
+
+    def init(params: Any) -> tuple[()]:
+        return ()
+
+    def update(gradient: Any, memory: Any, params: Any = None) -> tuple[Any, tuple[()]]:
+        return function(gradient), ()
+
+    return cast("optax.GradientTransformation", _Memoryless(init, update))
 
 
 def _decayed(
