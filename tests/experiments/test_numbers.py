@@ -1,6 +1,9 @@
 """Numbers and shapes: no number of any experiment compiles anything."""
 
 import dataclasses
+import os
+import subprocess
+import sys
 
 import jax.numpy as jnp
 import numpy as np
@@ -8,8 +11,10 @@ import pytest
 
 from attnflow.experiments import run
 from attnflow.papers.base import paper
+from attnflow.schema.clock import compile_events
 from attnflow.schema.settings import numbers
-from attnflow.training.programs import compile_events, make_room
+from attnflow.training import programs
+from attnflow.training.programs import keeping, make_room
 from attnflow.training.rules import (
     Adam,
     GradientDescent,
@@ -90,6 +95,45 @@ def test_no_number_compiles_anything(name):
         changed = dataclasses.replace(setting, **{field: value})
         run(recipe.experiment(changed))
         assert compile_events() == before, f"{field}={value}"
+
+
+def traced_again(name):
+    """The programs of a run that are traced for another seed in another session."""
+    traced, lower = [], programs._lower
+    programs.WORTH = 0.0
+    programs._lower = lambda *args: traced.append(args[0].__name__) or lower(*args)
+    slug, id = name.split("/")
+    recipe = paper(slug).recipe(id)
+    setting = recipe.with_overrides(SMALL[name])
+    with keeping("as it is"):
+        run(recipe.experiment(setting))
+        first = len(traced)
+        assert first
+        make_room(0, 0)
+        run(recipe.experiment(setting), seeds=(3,))
+    return traced[first:]
+
+
+@pytest.mark.parametrize(
+    "name", [pytest.param(n, marks=() if n in FAST else SLOW) for n in SMALL]
+)
+def test_another_session_traces_no_program(name, tmp_path):
+    """Whatever a program is made of has a name: forms, rules, observables, events."""
+    code = f"from {__name__} import traced_again; print(traced_again({name!r}))"
+    kept = {"ATTNFLOW_CACHE": str(tmp_path), "ATTNFLOW_TRACES": "kept"}
+    # As in commands: checks inside of flows would call back.
+    paths = {"EQX_ON_ERROR": "off", "PYTHONPATH": os.pathsep.join(sys.path)}
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        env={**os.environ, **kept, **paths},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    # A flow that solves linear equations calls LAPACK, which is loaded by lowering it.
+    is_lowered = name == "scansnap/figure3-q"
+    assert done.stdout == ("['_flow_of_seeds']\n" if is_lowered else "[]\n")
 
 
 def test_a_shape_compiles():

@@ -14,7 +14,7 @@ KINDS = {
     "sweep": ("store/sweeps/*.sweep", "sweep"),
     "record": ("work/site/figure1a.json", "reproduce"),
     "picture": ("work/site/figure1a*.*g", "reproduce"),
-    "program": ("cache/attnflow/compiled/*-cache", "run"),
+    "program": ("cache/attnflow/compiled/*", "run"),
     "code": ("cache/attnflow/code.sealed", "verify"),
 }
 """Where files of each kind are, and the case that writes and reads them."""

@@ -134,8 +134,8 @@ def test_memory_does_not_grow_with_the_number_of_steps():
     import attnflow
     from attnflow.experiments.course import Observe
     from attnflow.experiments.members import member
-    from attnflow.training import descent
-    from attnflow.training.programs import Effort, stack
+    from attnflow.training import descent, programs
+    from attnflow.training.programs import stack
 
     def buffers(gap):
         with attnflow.precise():
@@ -150,9 +150,9 @@ def test_memory_does_not_grow_with_the_number_of_steps():
             carry = descent.begin(system, state, rules, np.zeros(1), 0)
             rates = {name: jnp.asarray(0.1) for name, _ in rules}
             gaps = jnp.full(5, gap)
-            advance = descent._advance.compiled(Effort.FULL)
-            lowered = advance.lower(stacked, axes, carry, gaps, rates, loop)
-            sizes = lowered.compile().compiled.memory_analysis()
+            args = (stacked, axes, carry, gaps, rates, loop)
+            lowered, _ = programs._lower(descent._block, *jax.tree.flatten(args))
+            sizes = lowered.compile().memory_analysis()
             return sizes.temp_size_in_bytes + sizes.output_size_in_bytes
 
     assert buffers(1) == buffers(1_000_000)

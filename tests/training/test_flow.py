@@ -10,7 +10,7 @@ from attnflow.experiments import run
 from attnflow.models.forms import Initial
 from attnflow.papers.mixture import formulas
 from attnflow.schema.dataset import Outcome
-from attnflow.training import Grid, Reach, Stage
+from attnflow.training import Grid, Reach, Stage, solution
 from attnflow.training.flows import flow
 from attnflow.training.programs import stack
 from attnflow.training.rules import Flow
@@ -268,7 +268,8 @@ def test_lean_steps_are_those_of_diffrax(precise):
 
 
 def test_large_states_take_lean_steps():
-    module = sys.modules["attnflow.training.flows"]
-    assert isinstance(module._solver(Flow(), module.MANY + 1), LeanDopri8)
-    assert not isinstance(module._solver(Flow(), module.MANY), LeanDopri8)
-    assert not isinstance(module._solver(Flow(solver="tsit5"), 10**6), LeanDopri8)
+    assert isinstance(solution._solver(Flow(), large=True), LeanDopri8)
+    assert not isinstance(solution._solver(Flow(), large=False), LeanDopri8)
+    assert not isinstance(
+        solution._solver(Flow(solver="tsit5"), large=True), LeanDopri8
+    )

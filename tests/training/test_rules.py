@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from attnflow.experiments import run
+from attnflow.schema.clock import compile_time
 from attnflow.schema.fields import Optimised, RuleName
 from attnflow.training import Stage
-from attnflow.training.programs import compile_time
 from attnflow.training.rules import (
     RULES,
     SCHEDULES,

@@ -85,7 +85,7 @@ def compile_stage(stage: StageFunctions) -> Kernel:
 
 def tableau(solver: str) -> Tableau:
     """The method of a solver, from diffrax."""
-    from attnflow.training.flows import SOLVERS
+    from attnflow.training.solution import SOLVERS
 
     method = SOLVERS[solver]()
     table = method.tableau

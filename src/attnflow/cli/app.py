@@ -121,6 +121,8 @@ def main() -> None:
     # between sessions: that is most of a flow's time. What they check (times in order,
     # within the flow's span) is so by construction.
     os.environ.setdefault("EQX_ON_ERROR", "off")
+    # Nobody replaces functions of attnflow in a process of this program.
+    os.environ.setdefault("ATTNFLOW_TRACES", "kept")
     # Most objects of a short program live until it ends: looking for those that do not
     # takes a tenth of its time.
     gc.set_threshold(200_000, 20, 20)

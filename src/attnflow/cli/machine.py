@@ -32,7 +32,7 @@ VARIABLES = {
     "ATTNFLOW_CACHE": "the directory that holds compiled programs",
     "ATTNFLOW_DEBUG": "show tracebacks of wrong usage too",
     "XDG_CACHE_HOME": "the user's cache: where these three are by default",
-    "JAX_COMPILATION_CACHE_DIR": "JAX's own directory of compiled programs, then used",
+    "ATTNFLOW_TRACES": "kept: a program that was traced before is found by its code",
     "XLA_FLAGS": "flags of the compiler; without it workers get one thread",
     "OMP_NUM_THREADS": "threads; without it workers get one",
     "OPENBLAS_NUM_THREADS": "threads; without it workers get one",
@@ -111,12 +111,12 @@ def _directories() -> dict[str, dict[str, Any]]:
     """Every directory that attnflow uses, as it would be used now."""
     from attnflow.data.real import data_directory
     from attnflow.runs.store import Store
-    from attnflow.schema.installation import cache_directory
+    from attnflow.schema.installation import cache_directory, programs_directory
 
     every = {
         "store": (Store().root, "runs and verdicts"),
         "data": (data_directory(), "data sets"),
-        "compiled": (_compiled(), "compiled programs"),
+        "compiled": (programs_directory(), "compiled programs"),
         "digests": (cache_directory() / "attnflow", "digests of code"),
         "cache": (cache_directory(), "the user's cache: by default the above"),
         "output": (
@@ -128,15 +128,6 @@ def _directories() -> dict[str, dict[str, Any]]:
         name: {"path": str(path), "holds": holds, "trouble": _trouble(path)}
         for name, (path, holds) in every.items()
     }
-
-
-def _compiled() -> Path:
-    import jax
-
-    from attnflow.training.programs import keep_compiled
-
-    keep_compiled()
-    return Path(jax.config.values["jax_compilation_cache_dir"] or "none")
 
 
 def _trouble(path: Path) -> str:

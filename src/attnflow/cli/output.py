@@ -244,16 +244,7 @@ def complain(message: str) -> None:
 
 def warn(message: Warning | str, *_: object, **__: object) -> None:
     """Say a warning on stderr, as `warnings.showwarning` does."""
-    if str(message).startswith(_UNREADABLE_PROGRAM):
-        from attnflow.runs.check import remove_damaged_programs
-
-        # Removed, so that JAX can store the newly compiled program.
-        if remove_damaged_programs():
-            message = "A compiled program was damaged on disk: it is compiled anew."
     complain(f"Warning: {message}")
-
-
-_UNREADABLE_PROGRAM = "Error reading persistent compilation cache entry"
 
 
 def _exit_code(command: Callable[[], int]) -> int:

@@ -16,9 +16,10 @@ from attnflow.experiments.members import Built, build_members
 from attnflow.experiments.record import Experiment
 from attnflow.experiments.run import attributes
 from attnflow.observables import find
+from attnflow.schema.clock import compile_time
 from attnflow.schema.settings import address
 from attnflow.training import Course, Records, Stage, precise
-from attnflow.training.programs import compile_time, keep_compiled, make_room
+from attnflow.training.programs import make_room
 from attnflow.training.rules import Flow, GradientDescent, Rule, per_part
 
 Cell = tuple[int, Experiment, Built]
@@ -44,7 +45,6 @@ def run_batch(
     other experiment its run.
     """
     seeds = [int(seed) for seed in seeds]
-    keep_compiled()
     make_room()
     results: dict[int, xr.Dataset | Exception] = {}
     cells: list[Cell] = []
@@ -79,7 +79,6 @@ def run_cells(
     initial state.
     """
     names = _scalars(experiments)
-    keep_compiled()
     make_room()
     rows = []
     for number, seed in enumerate(seeds):

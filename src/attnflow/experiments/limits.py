@@ -151,7 +151,7 @@ def _sharpness(
         # Rates are arguments of the compiled function: a sweep compiles once.
         traced = None
         if rates is not None:
-            traced = {name: jnp.asarray(rate) for name, rate in rates.items()}
+            traced = {name: jax.device_put(rate) for name, rate in rates.items()}
         kernel, curvature = _kernels(Effort.LEAST, system, axes, state, traced)
         both = _top(np.asarray(kernel)[:, None], np.sqrt(np.asarray(curvature)))
         return both[:, 0], both[:, 1]

@@ -61,7 +61,7 @@ class LossView:
         self.model, self.data, self.state = system.model, system.data, state
 
 
-SHARED = Registry(LossView)
+SHARED = Registry(LossView, place=f"{__name__}:SHARED")
 """What every model can record beside its loss."""
 
 
@@ -86,7 +86,8 @@ class LossModel(abc.ABC):
 
     def __init_subclass__(cls, **more: Any) -> None:
         super().__init_subclass__(**more)
-        cls.registry = Registry(LossView, SHARED)
+        place = f"{cls.__module__}:{cls.__qualname__}.registry"
+        cls.registry = Registry(LossView, SHARED, place=place)
         for name, dims in {"loss": (), **cls.records}.items():
             about = (getattr(cls, name).__doc__ or name).strip().partition("\n")[0]
             entry = Observable(name, dims, about, _Recorded(name))

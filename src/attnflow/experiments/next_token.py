@@ -289,8 +289,12 @@ class JointTables:
         return table_drift(system.frame, *tables)
 
 
+def _tables(system: PyTree, state: PyTree) -> PyTree:
+    return system.tables(state)
+
+
 # One program: computed eagerly, the tables of identical classes took twenty.
-_TABLES = Program(lambda system, state: system.tables(state))
+_TABLES = Program(_tables)
 
 
 def plain_reason(rules: Sequence[Rule], score_start: float) -> str:

@@ -48,12 +48,11 @@ from attnflow.observables import parse
 from attnflow.observables.conserved import drift
 from attnflow.observables.registry import DirectObserve
 from attnflow.schema.arrays import ArraySource, load
+from attnflow.schema.clock import compile_time
 from attnflow.schema.installation import library_versions
 from attnflow.schema.settings import address, canonical_json
 from attnflow.training import Grid, Reach, precise, stack, stack_arrays
 from attnflow.training.programs import (
-    compile_time,
-    keep_compiled,
     make_room,
     size_of,
 )
@@ -105,7 +104,6 @@ def run(
     if check:
         _require_flow(experiment)
     begun = time.perf_counter()
-    keep_compiled()
     make_room()
     if isinstance(experiment, Computation):
         body = _compute(experiment, seeds, progress)

@@ -68,7 +68,7 @@ class DeepView:
         return self.system.loss.correct(output, samples.label)
 
 
-DEEP = Registry(DeepView)
+DEEP = Registry(DeepView, place=f"{__name__}:DEEP")
 observable, declare = DEEP.observable, DEEP.declare
 
 declare(

@@ -96,7 +96,7 @@ class TokenView:
         return empty.at[every, self.frame.support].add(held)
 
 
-NEXT_TOKEN = Registry(TokenView)
+NEXT_TOKEN = Registry(TokenView, place=f"{__name__}:NEXT_TOKEN")
 observable, declare = NEXT_TOKEN.observable, NEXT_TOKEN.declare
 
 declare(

@@ -36,13 +36,23 @@ class Observable(Generic[V]):
 
 
 class Registry(Generic[V]):
-    """Observables by name; `view` gives their argument, from a system and a state."""
+    """Observables by name; `view` gives their argument, from a system and a state.
 
-    def __init__(self, view: Callable[..., V], *others: "Registry[V]"):
+    `place` says where it is found, as `module:name`. It is known there to all sessions,
+    as functions are, so that programs over it can be kept.
+    """
+
+    def __init__(self, view: Callable[..., V], *others: "Registry[V]", place: str = ""):
+        self.__module__, _, self._name = place.partition(":")
         self.view = view
         self.known: dict[str, Observable[V]] = {}
         for other in others:
             self.known.update(other.known)
+
+    def __reduce__(self) -> str:
+        if not self._name:
+            raise TypeError("This registry has no place by which it could be found.")
+        return self._name
 
     def observable(self, *dims: str, about: str) -> Callable[[Compute], Compute]:
         """Register a function of a view under its own name."""
@@ -69,7 +79,7 @@ class Registry(Generic[V]):
         return look_up("observable", name, self.known)
 
 
-VIEWS = Registry(View)
+VIEWS = Registry(View, place=f"{__name__}:VIEWS")
 OBSERVABLES = VIEWS.known
 observable = VIEWS.observable
 declare = VIEWS.declare

@@ -7,9 +7,7 @@ says what it was; else it is removed, and computed when somebody asks for it.
 
 from __future__ import annotations
 
-import zlib
 from collections.abc import Callable, Iterator
-from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from itertools import product
@@ -32,9 +30,8 @@ State = Literal["sound", "damaged", "leftover", "foreign"]
 Only what is damaged is a fault. What is foreign is never touched.
 """
 
-_ZSTD = b"\x28\xb5\x2f\xfd"
-_PROGRAM = "-cache"
-_TIMES = "-atime"
+_PROGRAMS = (".program", ".trace")
+_OLD_PROGRAMS = ("-cache", "-atime")
 
 
 class Unrepaired(Exception):
@@ -73,8 +70,8 @@ def check_runs(store: Store, progress: Progress | None = None) -> Iterator[Findi
 
 
 _OLD = (
-    "was stored by an earlier attnflow, as a folder without checksums: it is not read, "
-    "and you can remove it"
+    "was stored by an earlier attnflow, without checksums: it is not read, and you can "
+    "remove it"
 )
 
 
@@ -98,10 +95,13 @@ def check_caches() -> Iterator[Finding]:
     directory = programs_directory()
     yield from leftovers(directory)
     for path in _files_in(directory):
-        if path.name.endswith(_PROGRAM):
+        if path.name.endswith(_PROGRAMS):
             repair = partial(remove, path, "it is compiled anew when it is needed")
-            yield checked("program", path, partial(_read_program, path), repair)
-        elif not path.name.endswith(_TIMES) and path.name != ".lockfile":
+            read = partial(files.read_sealed, path)
+            yield checked("program", path, read, repair)
+        elif path.name.endswith(_OLD_PROGRAMS):
+            yield Finding("program", path, "foreign", _OLD)
+        else:
             yield Finding("other", path, "foreign", "is not a file of attnflow")
 
 
@@ -125,7 +125,7 @@ def checked(
         return Finding(kind, path)
     except PermissionError as error:
         return Finding(kind, path, "damaged", f"cannot be read: {error.strerror}")
-    except (OSError, ValueError, KeyError, TypeError, zlib.error) as error:
+    except (OSError, ValueError, KeyError, TypeError) as error:
         return Finding(kind, path, "damaged", f"is damaged: {error}", repair)
     return Finding(kind, path)
 
@@ -188,31 +188,3 @@ def _repair_verdict(store: Store, path: Path, progress: Progress | None) -> str:
                 verify_claims(selection, seeds=seeds, store=store, progress=progress)
                 return f"judged anew: {paper.slug}/{claim.id}"
     return remove(path, "it is of earlier code, or of another number of seeds")
-
-
-def _read_program(path: Path) -> None:
-    """Unpack a program of JAX's cache, as JAX does, whose checksum is then compared."""
-    content = path.read_bytes()
-    if not content.startswith(_ZSTD):
-        zlib.decompress(content)
-        return
-    # These frames have no checksum: what can be seen is whether they are complete.
-    with suppress(ImportError):
-        import zstandard  # pyright: ignore[reportMissingImports] # an option of JAX
-
-        try:
-            zstandard.ZstdDecompressor().decompress(content)
-        except zstandard.ZstdError as error:
-            raise ValueError(str(error)) from error
-
-
-def remove_damaged_programs() -> int:
-    """Remove compiled programs that are damaged, and count them.
-
-    JAX compiles what it cannot read, but never replaces a file.
-    """
-    found = [f for f in check_caches() if (f.kind, f.state) == ("program", "damaged")]
-    for finding in found:
-        with suppress(OSError):
-            finding.path.unlink(missing_ok=True)
-    return len(found)

@@ -223,9 +223,14 @@ class Runner:
     def _compute(self, order: _Order) -> xr.Dataset:
         with measured("imported"):
             from attnflow.experiments import run as compute
+            from attnflow.training.programs import keeping
 
             experiment = order.build()
-        work = partial(compute, experiment, progress=self.progress, **order.options)
+
+        def work() -> xr.Dataset:
+            with keeping(order.code):
+                return compute(experiment, progress=self.progress, **order.options)
+
         return self.call(work)
 
     def _stored(self, id: str) -> xr.Dataset | None:
@@ -329,7 +334,7 @@ def run(
 
 @dataclass(frozen=True)
 class _Order:
-    """A run that is asked for: its address, what it is called, and what computes it.
+    """A run that is asked for: its address, its name, what computes it, by which code.
 
     Several names may share an address.
     """
@@ -337,6 +342,7 @@ class _Order:
     id: str
     name: str
     build: Callable[[], Experiment | Computation]
+    code: str
     options: Mapping[str, Any]
 
     @classmethod
@@ -356,7 +362,7 @@ class _Order:
         recording = _recording(record, at)
         if recording:
             id = digest(id, canonical_json(recording))
-        return cls(id, name, build, {**inputs, **recording})
+        return cls(id, name, build, code, {**inputs, **recording})
 
 
 def run_code(*paths: str) -> str:

@@ -24,8 +24,11 @@ ENVIRONMENT = {
     # library keeps them between smaller ones, a third of what a long session holds.
     "MALLOC_MMAP_THRESHOLD_": "1000000",
     "MALLOC_ARENA_MAX": "1",
+    # As in commands: see `attnflow.cli.app.main`.
+    "EQX_ON_ERROR": "off",
+    "ATTNFLOW_TRACES": "kept",
 }
-"""Variables of a worker, for one thread and little memory, set before it starts."""
+"""Variables of a worker, for one thread, little memory and no needless tracing."""
 
 
 def worker_environment() -> dict[str, str]:

@@ -8,7 +8,9 @@ from contextlib import contextmanager
 SPENT: defaultdict[str, float] = defaultdict(float)
 """Seconds of this process by what was done (`compiled`, `judged`)."""
 COUNTS: Counter[str] = Counter()
-"""How often, of what is counted: programs `compiled`, and those `kept` and read."""
+"""How often, of what is counted: what `compile_events` counts; programs `kept`."""
+COMPILING = ("traced", "lowered", "compiled")
+"""Steps from a function to its compiled program, one of which may be to read it."""
 
 _ended: list[tuple[float, float]] = []
 
@@ -46,3 +48,36 @@ def spend(what: str, seconds: float) -> float:
 
 
 _MOST = 100_000
+
+
+class Stopwatch:
+    """Seconds that went into tracing, lowering and compiling."""
+
+    seconds: float = 0.0
+
+
+_ACTIVE: list[Stopwatch] = []
+
+
+@contextmanager
+def compile_time() -> Generator[Stopwatch]:
+    """Measure the compile time inside the context."""
+    watch = Stopwatch()
+    _ACTIVE.append(watch)
+    try:
+        yield watch
+    finally:
+        _ACTIVE.remove(watch)
+
+
+def count_compiling(step: str, seconds: float) -> None:
+    """Count one of the steps of `COMPILING`, which ends now."""
+    COUNTS[step] += 1
+    own = spend(step, seconds)
+    for watch in _ACTIVE:
+        watch.seconds += own
+
+
+def compile_events() -> int:
+    """How often something was traced, lowered or compiled in this process."""
+    return sum(COUNTS[step] for step in COMPILING)

@@ -14,6 +14,7 @@ import importlib.metadata
 import os
 import platform
 from collections.abc import Mapping
+from contextlib import suppress
 from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -90,6 +91,15 @@ def package_of(slug: str) -> str | None:
 def distribution_of(point: EntryPoint) -> str:
     """The name of the package to which an entry point belongs, for messages."""
     return f"the package {point.dist.name}" if point.dist else "an unnamed package"
+
+
+@functools.cache
+def processor() -> str:
+    """The processor, and what it can do: code that is compiled for it may use that."""
+    with suppress(OSError), Path("/proc/cpuinfo").open(encoding="utf-8") as lines:
+        can = (line for line in lines if line.startswith(("flags", "Features")))
+        return f"{platform.machine()} {next(can, '')}"
+    return f"{platform.machine()} {platform.processor()}"
 
 
 @functools.cache

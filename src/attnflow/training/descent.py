@@ -74,7 +74,7 @@ def descend(
     common = {name: rule.learning_rate for name, rule in rules.items()}
     # Numbers are arguments of the compiled loop: a sweep over them compiles once.
     # Weak types, so that they take the precision of what they multiply.
-    rate_of = {name: jnp.asarray(rate) for name, rate in (rates or common).items()}
+    rate_of = {name: jax.device_put(rate) for name, rate in (rates or common).items()}
     parts = {name: split(rule) for name, rule in rules.items()}
     plain = tuple((name, rule) for name, (rule, _) in parts.items())
     numbers = {name: of_rule for name, (_, of_rule) in parts.items()}

@@ -17,8 +17,8 @@ from attnflow.models.forms import Initial, choose
 from attnflow.models.forms.scores import Gram, Transport
 from attnflow.models.forms.values import ChainGram
 from attnflow.models.problem import Linear, Logistic, Problem
+from attnflow.schema.clock import compile_time
 from attnflow.training import Stage
-from attnflow.training.programs import compile_time
 from attnflow.training.rules import (
     Adam,
     AdamW,

@@ -32,7 +32,7 @@ from attnflow.papers.cooccurrence.systems.model import (
     outputs,
     samples_of,
 )
-from attnflow.training.programs import compile_events
+from attnflow.schema.clock import compile_events
 
 TASK = CooccurrenceTask(12, 5, 35, fillers="distinct")
 SMALL = computations.Concentration(

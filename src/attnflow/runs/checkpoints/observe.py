@@ -34,10 +34,11 @@ from attnflow.runs.checkpoints.records import (
 from attnflow.runs.checkpoints.states import Checkpoints, Names, State, read_series
 from attnflow.runs.checkpoints.systems import Subject
 from attnflow.schema.arrays import ArraySource, load
+from attnflow.schema.clock import compile_time
 from attnflow.schema.installation import xr
 from attnflow.schema.settings import Value, address, digest, seed_numbers
 from attnflow.training import precise
-from attnflow.training.programs import compile_time, keep_compiled, make_room
+from attnflow.training.programs import make_room
 
 
 def observe(
@@ -105,7 +106,6 @@ def observe(
     theirs = {"loss": losses, "output": outputs}
     told = {name: np.asarray(x) for name, x in theirs.items() if x is not None}
     required += [name for name in told if name not in required]
-    keep_compiled()
     make_room()
     with precise(), compile_time() as watch:
         by_seed = [

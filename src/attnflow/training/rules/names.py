@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, get_args
 
-import jax.numpy as jnp
+import jax
 
 from attnflow.schema.fields import PARTS, ScheduleName
 from attnflow.schema.settings import look_up, part_of, parts_of, unknown
@@ -277,7 +277,7 @@ def _split(record: R) -> tuple[R, Numbers]:
             blank, numbers[field.name] = _split(value)
         elif field.type is float and value:
             # An array from a Python number takes the precision of what it multiplies.
-            blank, numbers[field.name] = 1.0, jnp.asarray(1.0 * value)  # pyright: ignore[reportUnknownMemberType] # JAX leaves types of devices open
+            blank, numbers[field.name] = 1.0, jax.device_put(1.0 * value)  # pyright: ignore[reportUnknownMemberType] # JAX leaves types of devices open
         else:
             continue
         object.__setattr__(plain, field.name, blank)

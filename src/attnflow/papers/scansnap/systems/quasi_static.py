@@ -133,7 +133,7 @@ class _Scores(eqx.Module):
         return {"scores": state["scores"]}
 
 
-QUASI_STATIC = Registry(TokenView, NEXT_TOKEN)
+QUASI_STATIC = Registry(TokenView, NEXT_TOKEN, place=f"{__name__}:QUASI_STATIC")
 
 
 @QUASI_STATIC.observable(about="γ, the speed of attention")

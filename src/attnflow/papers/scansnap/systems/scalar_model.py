@@ -55,7 +55,7 @@ class ScalarView:
         self.state = state
 
 
-SCALAR = Registry(ScalarView)
+SCALAR = Registry(ScalarView, place=f"{__name__}:SCALAR")
 
 
 @SCALAR.observable(about="the common token's score z")
