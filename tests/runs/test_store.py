@@ -42,6 +42,12 @@ def test_writing_changes_nothing_in_the_run(store, run):
     assert run["token"].dtype == before["token"].dtype
 
 
+def test_a_new_run_is_written_without_a_look_at_others(store, run, monkeypatch):
+    """A claims table writes hundreds: to list them for each took a minute."""
+    monkeypatch.setattr(Store, "list", lambda store: pytest.fail("listed"))
+    assert store.write(run).is_file()
+
+
 def test_a_run_that_trains_nothing(store, run):
     computed = run[[]].assign(value=("seed", [1.0, 2.0]))
     assert "time" not in computed.dims

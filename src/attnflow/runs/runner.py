@@ -70,6 +70,7 @@ class Runner:
         self.call = call
         self.memory = memory
         self._runs: dict[str, xr.Dataset] = {}
+        self._bytes: dict[str, int] = {}
         self._stages: dict[str, list[dict[str, Any]]] = {}
 
     @property
@@ -203,6 +204,8 @@ class Runner:
         if not is_interrupted(run):
             self._runs.pop(order.id, None)
             self._runs[order.id] = run
+            if order.id not in self._bytes:
+                self._bytes[order.id] = run.nbytes
             if is_new:
                 self._keep(run, stage_table)
             self._let_go()
@@ -213,12 +216,14 @@ class Runner:
         # With `rerun`, a run that is dropped here would be computed again.
         if self.memory is None or self.store is None or self.rerun:
             return
-        total = sum(run.nbytes for run in self._runs.values())
+        # Kept, since xarray takes long to count them.
+        total = sum(self._bytes.values())
         for id in list(self._runs)[:-1]:
             if total <= self.memory:
                 return
             if self.store.has(id):
-                total -= self._runs.pop(id).nbytes
+                del self._runs[id]
+                total -= self._bytes.pop(id)
 
     def _compute(self, order: _Order) -> xr.Dataset:
         with measured("imported"):

@@ -159,6 +159,9 @@ class Store:
             shutil.rmtree(self.root / id, ignore_errors=True)
 
     def _is_whole(self, id: str) -> bool:
+        # To read what is not there lists the whole store, for its message.
+        if not self.has(id):
+            return False
         try:
             self.read(id)
         except (OSError, ValueError):

@@ -27,7 +27,10 @@ class Library:
         self._name = name
 
     def __getattr__(self, attribute: str) -> Any:
-        return getattr(importlib.import_module(self._name), attribute)
+        value = getattr(importlib.import_module(self._name), attribute)
+        # Kept here: a claims table asks two million times.
+        vars(self)[attribute] = value
+        return value
 
 
 # SciPy and xarray take longer to import than a paper to list, or a stored run to show,
