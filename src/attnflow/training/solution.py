@@ -10,12 +10,20 @@ from jaxtyping import Array
 
 from attnflow.schema.dataset import Outcome
 from attnflow.training.halts import Patient
+from attnflow.training.programs import size_of
 from attnflow.training.rules import Flow
 from attnflow.training.solver import LeanDopri8
 from attnflow.training.system import CODES, Event, FlowSystem, Leg, Observe, State
 from attnflow.training.walk import velocity_of
 
 SOLVERS = {"dopri8": dfx.Dopri8, "tsit5": dfx.Tsit5}
+
+ROOM = 25_000_000
+"""Numbers of the states at all records, up to which these are observed after the solve.
+
+Observables are then one part of the compiled program, where diffrax would have them in
+its loop, in its first step and at the end: that takes up to twice as long to compile.
+"""
 
 
 def solve(
@@ -54,7 +62,9 @@ def solve(
             return velocity
         return jax.tree.map(lambda v: v * scale * jnp.exp(s), velocity)
 
-    marks = clock(jnp.clip(times, start, stop))
+    # The last mark is where the final state goes.
+    marks = clock(jnp.append(jnp.clip(times, start, stop), stop))
+    afterwards = size_of(state) * len(marks) <= ROOM
     controller = dfx.PIDController(rtol=rtol, atol=atol)
     if not rule.interpolate:
         controller = dfx.ClipStepSizeController(controller, step_ts=marks)
@@ -67,7 +77,10 @@ def solve(
         state,
         saveat=dfx.SaveAt(
             subs=[
-                dfx.SubSaveAt(ts=marks, fn=lambda t, y, args: observe(system, y)),
+                dfx.SubSaveAt(
+                    ts=marks,
+                    fn=lambda t, y, args: y if afterwards else observe(system, y),
+                ),
                 dfx.SubSaveAt(t1=True),
             ]
         ),
@@ -78,16 +91,22 @@ def solve(
         throw=False,
     )
     assert solution.ys is not None and solution.ts is not None
-    final = jax.tree.map(lambda leaf: leaf[0], solution.ys[1])
+    recorded, final = solution.ys[0], jax.tree.map(lambda y: y[0], solution.ys[1])
+    if afterwards:
+        states = jax.tree.map(lambda leaf, y: leaf.at[-1].set(y), recorded, final)
+        recorded = jax.lax.map(lambda y: observe(system, y), states)
+        end_row = jax.tree.map(lambda leaf: leaf[-1], recorded)
+    else:
+        end_row = observe(system, final)
     return Leg(
-        rows=solution.ys[0],
+        rows=jax.tree.map(lambda leaf: leaf[:-1], recorded),
         state=final,
         # A logarithmic clock gives its own stop back only up to rounding, which would
         # cost a record at that very time.
         end=jnp.where(
             solution.result == dfx.RESULTS.successful, stop, time(solution.ts[1][0])
         ),
-        end_row=observe(system, final),
+        end_row=end_row,
         code=_code(solution, final, event),
     )
 
