@@ -71,7 +71,10 @@ class Effort(Enum):
         ("xla_cpu_use_fusion_emitters", False),
         ("xla_backend_optimization_level", 0),
     )
-    LESS = (("xla_cpu_use_fusion_emitters", False),)
+    LESS = (
+        ("xla_cpu_use_fusion_emitters", False),
+        ("xla_backend_optimization_level", 1),
+    )
     FULL = ()
 
 
