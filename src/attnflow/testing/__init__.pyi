@@ -6,6 +6,7 @@ from .conformance import check_conformance as check_conformance
 from .fixtures import evidence_of as evidence_of
 from .fixtures import judging as judging
 from .fixtures import paper as paper
+from .fixtures import pytest_addoption as pytest_addoption
 from .fixtures import pytest_configure as pytest_configure
 from .fixtures import pytest_generate_tests as pytest_generate_tests
 from .fixtures import runner as runner

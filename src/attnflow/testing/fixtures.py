@@ -23,6 +23,16 @@ from attnflow.testing.protocols import (
 MARKS = ("slow: takes long", "paper: judges a claim of a paper")
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Add the option that keeps runs between sessions."""
+    parser.addoption(
+        "--runs",
+        metavar="DIR",
+        help="a store of runs, such as that of `attnflow verify`, which tests of "
+        "claims and exhibits read and add to; without it they begin with an empty one",
+    )
+
+
 def pytest_configure(config: pytest.Config) -> None:
     """Make the marks of the protocols known."""
     for mark in MARKS:
@@ -56,8 +66,13 @@ def store_of_its_own(
 
 
 @pytest.fixture(scope="session")
-def runner_of(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Runner]:
+def runner_of(
+    tmp_path_factory: pytest.TempPathFactory, pytestconfig: pytest.Config
+) -> Callable[..., Runner]:
     """Name and options → a runner whose runs are computed once by all workers."""
+    if kept := pytestconfig.getoption("--runs"):
+        # An address has the digest of the code, so that what is read is what is tested.
+        return cache(lambda name, **options: Runner(Store(kept), **options))
     base = tmp_path_factory.getbasetemp()
     # Workers of pytest-xdist have a directory each, in one that they share.
     root = base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
