@@ -282,6 +282,8 @@ CLAIMS: tuple[c.Claim, ...] = (
         ),
         expected=c.Verdict.HOLDS,
         settings=other_sizes.ALONG_M,
+        predicate="with a tilde read as ln m, m1 = 20 misses Condition 1 by 15%, and n "
+        "at m = 1e11 by 1%; the other rungs meet its items",
         source="our runs without noise, in which nothing is drawn; written after runs "
         "at these sizes, in which the share is 0.28/m² at L = 50 and falls like L^−3",
         survives={"cut": "the loss is 1/m before a tenth of the time"},
