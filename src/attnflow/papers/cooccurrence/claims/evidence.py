@@ -242,7 +242,7 @@ above too, and c0 c1 √(2 ln n) = 0.0097 is below the 0.01 of Lemma D.8.
 """
 
 
-def inside(*, seeds: tuple[int, ...] = PLAN) -> Request:
+def inside(*, seeds: tuple[int, ...] = PLAN, **changes: Override) -> Request:
     """Request for drawn runs inside all conditions, until the loss is 1/m²."""
     recorded = (
         "loss",
@@ -263,6 +263,7 @@ def inside(*, seeds: tuple[int, ...] = PLAN) -> Request:
         "test_samples": 0,
         "rtol": 1e-6,
         "record": recorded,
+        **changes,
     }
     return Request("theory", setting, seeds=seeds)
 

@@ -204,7 +204,7 @@ PANELS = Panels(
             y="loss",
             scales=("log", "log"),
             xlim=(0.1, None),
-            names="lower left",
+            names="upper right",
             finish=_end_of_paper,
         ),
         _late_panel(
@@ -212,7 +212,7 @@ PANELS = Panels(
             name=EXCESS,
             curves=_curves(excess),
             y="frozen / trained − 1",
-            ylim=(1e-22, 1.0),
+            ylim=(1e-16, 1.0),
             names="lower right",
         ),
         _late_panel(
@@ -334,6 +334,9 @@ CHECKS = {
     "attention's share falls along m and L": lambda t: all(
         (np.diff(t[SHARE][size].isel(seed=0)) < 0).all() for size in ("m", "L")
     ),
+    "it depends on n by less than a tenth": lambda t: (
+        t[SHARE]["n"].max() / t[SHARE]["n"].min() < 1.1
+    ),
 }
 
 FROZEN_ATTENTION = Exhibit(
@@ -352,7 +355,7 @@ FROZEN_ATTENTION = Exhibit(
         "width. It also falls with L, like a high power, and rises with n, but stays "
         "bounded (panels d and e). Last panel: the squared gradient with respect to "
         "W_K and W_Q divided by the whole squared gradient, which is attention's "
-        "share of −dLoss/dt."
+        "share of −dLoss/dt; along L and n it is at sizes that Condition 1 asks for."
     ),
     needs=NEEDS,
     shows=PANELS,

@@ -7,10 +7,19 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from attnflow.figures.exhibits import Course, Curve, Curves, Line, Map, Panels, Tables
+from attnflow.figures.exhibits import (
+    Course,
+    Curve,
+    Curves,
+    Line,
+    Map,
+    Panels,
+    Tables,
+    tabulate,
+)
 from attnflow.papers.scansnap import training_map as tm
 from attnflow.papers.scansnap.figures import readings
-from attnflow.schema.declarations import Evidence, Exhibit
+from attnflow.schema.declarations import Evidence, Exhibit, Numbers
 from attnflow.schema.installation import xr
 
 if TYPE_CHECKING:
@@ -20,10 +29,10 @@ RATIO = "η_Y/η_Z"
 NU = r"ratio $\eta_Y/\eta_Z$"
 COUPLED, LOSERS, LAW, FALLS = "couplings", "losers", "law", "falls"
 TITLES = {
-    tm.MET: r"Assumption 2 met: $K = 3$, $M = 10^6$, $\rho = 0.12$",
-    tm.FIGURE_3: r"Figure 3: $K = 10$, $M = 1000$, $\rho = 0.21$",
-    tm.STRONG: r"strong: $K = 5$, $M = 1000$, $\rho = 0.3$",
-    tm.SMALL: r"Syn-Small: $K = 2$, $M = 33$, $\rho = 0.72$",
+    tm.MET: r"J/Q, Assumption 2 met: $K = 3$, $M = 10^6$, $\rho = 0.12$",
+    tm.FIGURE_3: r"J/Q, Figure 3: $K = 10$, $M = 1000$, $\rho = 0.21$",
+    tm.STRONG: r"J/Q, strong: $K = 5$, $M = 1000$, $\rho = 0.3$",
+    tm.SMALL: r"J/Q, Syn-Small: $K = 2$, $M = 33$, $\rho = 0.72$",
 }
 KINDS = {tm.MET: "signal", tm.FIGURE_3: "easy", tm.STRONG: "noise", tm.SMALL: "hard"}
 """By geometry: the title of its map, and its kind (colour) in other panels."""
@@ -194,6 +203,15 @@ SHOWN = Panels(
 )
 
 
+def values(t: Tables) -> Numbers:
+    """Ratios themselves where the maps' colours are logarithms; the rest as drawn."""
+    numbers = dict(SHOWN.values(t))
+    for geometry in tm.GEOMETRIES:
+        del numbers[geometry]
+    ratios = {f"J over Q, {name}": tabulate(t[name]) for name in tm.GEOMETRIES}
+    return {**ratios, **numbers}
+
+
 TRAINING_MAP = Exhibit(
     id="training-map",
     kind="figure",
@@ -215,6 +233,7 @@ TRAINING_MAP = Exhibit(
     ),
     needs={**tm.EVERY, **tm.COUPLINGS, **tm.DRAWS},
     shows=SHOWN,
+    values=values,
     checks={
         "where Assumption 2 is met J is below a thousandth of Q, in every cell": (
             lambda t: t[tm.MET] < 1e-3

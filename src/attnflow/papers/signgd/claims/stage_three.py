@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
+from typing import Any
+
+import numpy as np
 
 from attnflow import claims as c
 from attnflow.claims import mutations as mutate
@@ -48,6 +52,35 @@ def _sizes_at_end(run: xr.Dataset) -> xr.DataArray:
         for moving, _, side in VOTES
     ]
     return xr.concat(parts, "table") / (end * sizes_of(run).learning_rate)
+
+
+def _over_time(run: xr.Dataset) -> xr.DataArray:
+    """Signals in units of t η, positive where they follow the vote at T3."""
+    then = at(run, formula(run, "T3"), "query_neuron")
+    noise = series.noise(then, "query_neuron")
+    vote = series.signs(noise.sum("token", skipna=False))
+    clocked = on_clock(run)
+    parts = [
+        side * vote * series.signal(clocked, f"{moving}_neuron")
+        for moving, _, side in VOTES
+    ]
+    time = clocked["time"].where(clocked["time"] > 0)
+    return xr.concat(parts, "table") / (time * sizes_of(run).learning_rate)
+
+
+def _from_t3(run: xr.Dataset) -> xr.DataArray:
+    return between(run, formula(run, "T3"), np.inf)
+
+
+def _linear(of: tuple[str, ...] = ("*",)) -> c.All:
+    """Signals between t η/2 and 4 t η/3, as voted, from T3 on."""
+    fields: dict[str, Any] = {"when": _from_t3, "period": "from T3 on", "of": of}
+    return c.All(
+        (
+            c.AtLeast("least signal over t η, as voted", _over_time, 0.5, **fields),
+            c.AtMost("largest signal over t η, as voted", _over_time, 4 / 3, **fields),
+        )
+    )
 
 
 def _bounds(of: tuple[str, ...] = ("*",)) -> tuple[c.AtLeast, c.AtMost]:
@@ -117,7 +150,7 @@ CLAIMS = (
     ),
     ev.on_lattice(
         id="C-L4.4-2",
-        place="Lemma 4.4 (2), with the constants of Appendix E.1; Lemma E.12",
+        place="Lemma 4.4 (2), with the constants of Appendix E.1",
         statement="At T3 every neuron's query signal has the sign of its summed query "
         "noise and its key signal the opposite one, both between half and twice T3 η "
         "in magnitude.",
@@ -130,6 +163,25 @@ CLAIMS = (
             "then for all at n = 9; now n = 10 is judged too"
         ),
         correction=_where_odd(c.All(_bounds(of=("odd",)))),
+        witness=c.Witness(
+            "witnesses/even_votes.py", {"neurons with a weak signal": (_WEAK,)}
+        ),
+        **_tied,
+    ),
+    ev.on_lattice(
+        id="C-LE.12",
+        place="Lemma E.12, Equations (24) and (25)",
+        statement="From T3 on every neuron's query signal has the sign of its summed "
+        "query noise and its key signal the opposite one, both between t η/2 and "
+        "4 t η/3 in magnitude.",
+        judge=replace(
+            _linear(), also={_WEAK: partial(neurons_below, _sizes_at_end, 0.5)}
+        ),
+        predicate="at every record up to 6 T4⁻; printed up to T3⁺. At T3 itself the "
+        "neuron that β_μ is read from reaches 4/3",
+        source="our runs, seeds 200–219. Written after seeing runs of other claims; at "
+        "T3 alone it was within rounding of 4/3",
+        correction=_where_odd(_linear(of=("odd",))),
         witness=c.Witness(
             "witnesses/even_votes.py", {"neurons with a weak signal": (_WEAK,)}
         ),

@@ -22,7 +22,7 @@ STRENGTHS = (0.1, 1.0, 10.0, 30.0, 60.0, 100.0, 150.0, 300.0, 1e3, 1e4, 1e5)
 TARGETS = (0.018, 0.0018)
 NAMES = tuple(f"ε = {target:g}" for target in TARGETS)
 SAMPLES = 64
-LINES = {1.0: "both theorems", 12000.0: "proof of Lemma 5.2"}
+LINES = {1.0: "hypotheses of both theorems", 12000.0: "proof of Lemma 5.2"}
 """N · SNR² that the theorems and the proof need: 1 (read), and 60M²C_p²."""
 
 
@@ -115,7 +115,8 @@ SHARP = Exhibit(
                         zip(NAMES, TARGETS, strict=True)
                     )
                 ),
-                names="best",
+                levels={"log 2": float(np.log(2))},
+                names="lower left",
                 finish=_name_lines,
             ),
         ),
