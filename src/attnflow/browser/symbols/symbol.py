@@ -33,6 +33,7 @@ LINEAR = {
     *("reshape", "ravel", "swapaxes", "transpose", "moveaxis", "concatenate", "stack"),
     *("sum", "mean", "tile", "broadcast_to", "expand_dims", "squeeze", "negative"),
     *("repeat", "diagonal", "trace", "take", "copy", "atleast_1d", "atleast_2d"),
+    *("split",),
 }
 """Functions of one array, or of a list of them, that are linear."""
 UNKNOWN = {"linalg.qr", "linalg.svd", "linalg.eigh", "linalg.eigvalsh"}
@@ -267,6 +268,10 @@ def applied(
     result = function(*mapped(args, _value), **mapped(options, _value))
     factors = _factors(function, name, args, options, symbols)
     if factors is not None:
+        scale, unit = factors
+        if isinstance(result, list):
+            pairs = zip(result, unit, strict=True)
+            return [Symbol(x, knobs, log, factors=(scale, one)) for x, one in pairs]
         return Symbol(result, knobs, log, factors=factors)
     if name in UNKNOWN:
         split = _split(symbols[0])
