@@ -266,6 +266,10 @@ def applied(
     symbols = [x for x in leaves((args, options)) if is_symbol(x)]
     knobs = frozenset().union(*(s.knobs for s in symbols))
     result = function(*mapped(args, _value), **mapped(options, _value))
+    if result is None:
+        # It has written into an array, which is a plain one.
+        log.leak(knobs)
+        return None
     factors = _factors(function, name, args, options, symbols)
     if factors is not None:
         scale, unit = factors
