@@ -36,7 +36,11 @@ def explorer(plain, context, tmp_path):
     parts = {
         "maps": [{**MAP, "id": "map-loss", "title": "Loss over ω"}],
         "claims": [*experiment["claims"], claim],
-        "agreement": {"loss": 2e-15, "tolerance": 1e-12},
+        "agreement": {
+            "tolerance": 1e-12,
+            "observables": {"loss": 2e-15, "score": None},
+            "where": "wasmtime 1 on Linux",
+        },
     }
     document = {**plain, "experiments": [{**experiment, **parts}]}
     place = tmp_path / "parts.html"
@@ -95,8 +99,15 @@ def test_the_drift_of_what_is_conserved_follows_the_rate(explorer):
 
 def test_the_measured_agreement_is_shown(explorer):
     said = explorer.page.inner_text("#exact")
-    assert "2.0e-15" in said
-    assert "tolerance 1e-12" in said
+    assert "2.0·10−15" in said and "wasmtime 1 on Linux" in said
+    assert "1 are not within 10−12" in said and "records at other times" in said
+
+
+def test_a_page_that_was_not_measured_says_so(plain, context, tmp_path):
+    place = tmp_path / "plain.html"
+    place.write_text(render(plain), encoding="utf-8")
+    page = ExplorerPage(context, place.as_uri())
+    assert "Not measured for this page" in page.page.inner_text("#exact")
 
 
 def test_a_title_cannot_break_out_of_the_page(plain, context, tmp_path):
