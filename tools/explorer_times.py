@@ -1,13 +1,13 @@
 """Time what a reader of an explorer waits for, in Chromium.
 
-    python tools/explorer_times.py [PAPER/EXPERIMENT …] [--moves 15]
+    python tools/explorer_times.py [PAPER/EXPERIMENT or PAGE.html …] [--moves 15]
 
-Of each experiment its page is written, and opened in a fresh profile. Printed are the
+Of each experiment its page is written, and opened in Chromium. Printed are the
 size of the file; the milliseconds from the start of the navigation to the first curve;
 and, warm, from a move of a slider to the first part of the new curves and to the whole
-of them, all after the frame that shows them. Medians, with the smallest and the largest;
-`uptime` says how busy the machine was. Needs Chromium and playwright, as the tests in a
-browser do (`make browser`, `make setup`).
+of them, all after the frame that shows them. Medians, with the smallest and the
+largest; the first line says how busy the machine was. Needs Chromium and playwright, as
+the tests in a browser do (`make browser`, `make setup`).
 """
 
 import argparse
@@ -24,38 +24,48 @@ import attnflow as af
 
 CASES = {
     "mixture/figure1": "omega",
-    "scansnap/figure3-c": "learning_rate",
-    "cooccurrence/quotient": "omega",
+    "scansnap/figure3-c": "score_rate",
+    "cooccurrence/quotient": "c0",
     "vit/theory-benign": "values",
     "signgd/setting-a": "learning_rate",
 }
 """Experiments with limits (issue 23), and the slider that is moved."""
 OPENINGS = 5
 
-# Times are taken once a frame with what has changed was painted: the task after it.
-_OPENED = """
-  window.firstCurve = new Promise((resolve) => {
-    const painted = () => requestAnimationFrame(() => setTimeout(() => resolve(performance.now())));
-    new MutationObserver((_, observer) => {
+# Times are taken in the task after the frame in which the change was painted.
+_PAINTED = """
+  const painted = (then) => requestAnimationFrame(() => setTimeout(then));
+"""
+_OPENED = f"""
+  window.firstCurve = new Promise((resolve) => {{
+    {_PAINTED}
+    new MutationObserver((_, observer) => {{
       if (!document.querySelector("#first-chart .curve.own")) return;
       observer.disconnect();
-      painted();
-    }).observe(document, { childList: true, subtree: true });
-  });
+      painted(() => resolve(performance.now()));
+    }}).observe(document, {{ childList: true, subtree: true }});
+  }});
 """
-_MOVED = """({ knob, share }) => new Promise((resolve) => {
-  const [page, chart] = [document.getElementById("page"), document.getElementById("first-chart")];
-  const slider = document.querySelector(`[data-knob=${knob}] input[type=range]`);
+_MOVED = f"""({{ knob, share }}) => new Promise((resolve) => {{
+  {_PAINTED}
+  const chart = document.getElementById("first-chart");
+  const slider = document.querySelector(`[data-knob=${{knob}}] input[type=range]`);
   const began = performance.now();
+  const passed = () => performance.now() - began;
   let first = null;
-  const painted = (then) => requestAnimationFrame(() => setTimeout(() => then(performance.now() - began)));
-  const parts = new MutationObserver(() => { parts.disconnect(); painted((time) => { first = time; }); });
-  parts.observe(chart, { childList: true, subtree: true });
-  const whole = new MutationObserver(() => { whole.disconnect(); painted((time) => resolve([first ?? time, time])); });
-  whole.observe(page, { attributeFilter: ["data-runs"] });
+  const parts = new MutationObserver(() => {{
+    parts.disconnect();
+    painted(() => {{ first = passed(); }});
+  }});
+  parts.observe(chart, {{ childList: true, subtree: true }});
+  const whole = new MutationObserver(() => {{
+    whole.disconnect();
+    painted(() => resolve([first ?? passed(), passed()]));
+  }});
+  whole.observe(document.getElementById("page"), {{ attributeFilter: ["data-runs"] }});
   slider.value = Number(slider.min) + share * (slider.max - slider.min);
-  slider.dispatchEvent(new Event("input", { bubbles: true }));
-})"""
+  slider.dispatchEvent(new Event("input", {{ bubbles: true }}));
+}})"""
 
 
 def main() -> None:
@@ -72,8 +82,10 @@ def main() -> None:
             args=["--no-sandbox", "--disable-gpu"],
         )
         for name in arguments.names:
-            page = Path(directory, f"{name.replace('/', '-')}.html")
-            af.explore(name).save(page)
+            page = Path(name)
+            if page.suffix != ".html":
+                page = Path(directory, f"{name.replace('/', '-')}.html")
+                af.explore(name).save(page)
             knob = arguments.knob or CASES.get(name)
             _row(name, page, _times(browser, page, knob, arguments.moves))
         browser.close()
@@ -87,7 +99,7 @@ def _times(
     for opening in range(OPENINGS):
         page = browser.new_page(viewport={"width": 1440, "height": 900})
         page.add_init_script(_OPENED)
-        page.goto(file.as_uri())
+        page.goto(file.resolve().as_uri())
         times["opened"].append(page.evaluate("() => window.firstCurve"))
         if opening == OPENINGS - 1:
             page.wait_for_selector(

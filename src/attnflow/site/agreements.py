@@ -51,5 +51,6 @@ def _agreement(paper: Paper, document: Json, number: int, runner: Runner) -> Jso
         # What a run warns of is nothing that a page has changed.
         warnings.simplefilter("ignore")
         run = runner.run(paper, Request(experiment["id"], changed, seeds=(0,)))
-    where = f"{ENGINE} {version(ENGINE)} and JAX {version('jax')} on {platform.system()} {platform.machine()}"
+    engines = f"{ENGINE} {version(ENGINE)} and JAX {version('jax')}"
+    where = f"{engines} on {platform.system()} {platform.machine()}"
     return {**agreement(document, number, run.isel(seed=0)), "where": where}

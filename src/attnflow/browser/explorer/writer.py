@@ -43,7 +43,7 @@ MOST_BYTES = 300_000
 SHRUNK = (("test_samples", 20), ("embed", 200))
 """Sizes that a page may have smaller than the paper, in order, and down to what."""
 LAST_RESORT = (("test_samples", 4), ("samples", 4))
-"""The same where that is not enough."""
+"""The same where that is not enough, with as many samples of either class."""
 
 
 @dataclass(frozen=True)
@@ -92,7 +92,8 @@ class Writer:
         """
         key = _shape(recipe.setting)
         usual = _smaller(recipe.setting, SHRUNK)
-        settings = [recipe.setting, *usual, *_smaller(recipe.setting, LAST_RESORT)]
+        rest = _smaller(_balanced(recipe.setting), LAST_RESORT)
+        settings = [recipe.setting, *usual, *rest]
         found: dict[int, tuple[Recipe, int, Traced]] = {}
 
         def size_of(n: int) -> float:
@@ -200,7 +201,7 @@ class Writer:
             ],
             "reduced": {
                 n: [getattr(self.declared.setting, n), getattr(self.setting, n)]
-                for n in dict((*SHRUNK, *LAST_RESORT))
+                for n in (*dict((*SHRUNK, *LAST_RESORT)), "classes")
                 if getattr(self.declared.setting, n, None)
                 != getattr(self.setting, n, None)
             },
@@ -209,7 +210,7 @@ class Writer:
         }
 
     def _given(self) -> Json:
-        """What the page has otherwise than the experiment itself: asked for, or smaller."""
+        """What differs from the experiment itself: what was asked for, and sizes."""
         usual = plain(dataclasses.asdict(self.paper.recipe(self.recipe.id).setting))
         declared = dataclasses.asdict(self.declared.setting)
         mine = plain(dataclasses.asdict(self.setting))
@@ -431,6 +432,12 @@ def _smaller(setting: Any, sizes: Sequence[tuple[str, int]]) -> list[Any]:
             setting = replace(setting, **{name: value})
             settings.append(setting)
     return settings
+
+
+def _balanced(setting: Any) -> Any:
+    """The setting with equal classes: of a few samples that are drawn, all may be alike."""
+    is_drawn = getattr(setting, "classes", None) == "drawn"
+    return replace(setting, classes="equal") if is_drawn else setting
 
 
 def _sizes(setting: Any) -> str:

@@ -66,7 +66,7 @@ def _experiment(experiment: Json) -> Json:
     named = {
         "knobs": lambda item: shown(item["label"], item.get("tex")),
         "presets": lambda item: shown(_preset_name(item)),
-        "stages": lambda item: shown(_stage_name(item["name"])),
+        "stages": lambda item: shown(_stage_name(item["name"]), _tex(item["name"])),
         "maps": lambda item: shown(item["title"]),
     }
     parts = {
@@ -107,6 +107,15 @@ def _stage_name(name: str) -> str:
     """A stage's name: a formula such as `t_onset`, or words such as `decoder_snap`."""
     is_formula = any(piece.kind == "formula" for piece in pieces(name))
     return name if is_formula else name.replace("_", " ")
+
+
+def _tex(stage: str) -> str | None:
+    """A time with two indices, such as `2 T4-_lo`, as TeX."""
+    parts = re.fullmatch(r"(\d*) ?([A-Z])(\d)(-?)_([a-z]+)", stage)
+    if parts is None:
+        return None
+    factor, letter, number, sign, word = parts.groups()
+    return f"{factor}{letter}_{{{number}{sign},\\mathrm{{{word}}}}}"
 
 
 def _loss_first(panels: list[Json]) -> list[Json]:
@@ -203,8 +212,8 @@ def _agreement(agreement: Json | None) -> Markup:
     verdict = "all are within" if all(near) else f"{near.count(False)} are not within"
     return Markup(
         "<p>Measured when this page was made, against <code>af.run</code>, at the "
-        "setting that it begins with (seed 0), over all records, by {}. Relative to the "
-        "largest entry, {} {}:</p>"
+        "setting that it begins with (seed 0), over all records, by {}. Relative to "
+        "the largest entry, {} {}:</p>"
         "<div class='scroll'><table class='values'>"
         "<thead><tr><th scope='col'>observable</th><th scope='col'>largest "
         "difference</th></tr></thead><tbody>{}</tbody></table></div>"
@@ -221,7 +230,7 @@ def _power(value: float, digits: int = 1) -> Markup:
 
 
 def _fixed(experiment: Json) -> Markup:
-    """What is smaller on the page than in the paper, and what cannot be changed there."""
+    """What is smaller on the page than in the paper, and what cannot be changed."""
     words = ", ".join(
         f"{name.replace('_', ' ')} {here} instead of {declared}"
         for name, (declared, here) in (experiment.get("reduced") or {}).items()
