@@ -67,7 +67,7 @@ function legendOf(chart, { font, ink, width, top }) {
     const words = places.length > 1 ? "others" : shown.text;
     const wide = SWATCH + 6 + pen.measureText(words).width;
     if (x > 12 && x + wide > width - 12) [x, y] = [12, y + 16];
-    parts.push(drawn("line", { x1: x, x2: x + SWATCH, y1: y - 4, y2: y - 4, stroke: chart.colours[n], "stroke-width": 3 }));
+    parts.push(drawn("line", { x1: x, x2: x + SWATCH, y1: y - 4, y2: y - 4, stroke: getComputedStyle(button.querySelector(".swatch")).backgroundColor, "stroke-width": 3 }));
     parts.push(drawn("text", { x: x + SWATCH + 6, y, "font-size": 12, "font-family": font, fill: ink }, places.length > 1 ? words : labelRuns(shown)));
     x += wide + 18;
   }
