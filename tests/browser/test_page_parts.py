@@ -133,3 +133,21 @@ def test_an_address_of_another_file_leads_there(plain, context, tmp_path):
     explorer = ExplorerPage(context, address)
     assert explorer.address.endswith(f"b.html#{second['id']}?omega=0.2")
     assert explorer.watched.complaints == []
+
+
+@pytest.mark.parametrize("width", [1440, 390])
+def test_long_names_of_samples_do_not_widen_the_page(plain, context, tmp_path, width):
+    first, *_ = plain["experiments"]
+    variants = [
+        {**variant, "labels": {**variant["labels"], "sample": names}}
+        for variant in first["variants"]
+        for names in [[12 * f"token{n} " for n in variant["labels"]["sample"]]]
+    ]
+    place = tmp_path / "long.html"
+    document = {**plain, "experiments": [{**first, "variants": variants}]}
+    place.write_text(render(document), encoding="utf-8")
+    explorer = ExplorerPage(context, place.as_uri())
+    explorer.page.set_viewport_size({"width": width, "height": 850})
+    assert "token" in explorer.page.inner_text("#map-sample")
+    wide = "() => document.documentElement.scrollWidth - window.innerWidth"
+    assert explorer.page.evaluate(wide) <= 0

@@ -435,7 +435,7 @@ def _smaller(setting: Any, sizes: Sequence[tuple[str, int]]) -> list[Any]:
 
 
 def _balanced(setting: Any) -> Any:
-    """The setting with equal classes: of a few samples that are drawn, all may be alike."""
+    """The setting with equal classes: a few drawn samples may all be of one."""
     is_drawn = getattr(setting, "classes", None) == "drawn"
     return replace(setting, classes="equal") if is_drawn else setting
 
