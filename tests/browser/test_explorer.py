@@ -16,6 +16,7 @@ from attnflow.browser.lowering import Unsupported
 from attnflow.experiments import Computation, run
 from attnflow.papers.base import SLUGS, paper
 from attnflow.schema.installation import MissingData
+from attnflow.site.agreements import with_agreement
 from tests.browser.node import NODE
 from tests.browser.test_kernels import CASES, ROUNDING, tolerance_of
 from tests.browser.test_player import PLAYER
@@ -139,9 +140,40 @@ def test_no_slider_and_no_stage_is_lost():
     assert numbers == SLIDERS
     stages = [row["name"] for row in experiment["stages"]]
     assert stages[: len(STAGES)] == list(STAGES)
-    assert (
-        max(v for k, v in experiment["agreement"].items() if k != "tolerance") < 1e-12
-    )
+
+
+def test_each_experiment_of_a_page_is_measured(tmp_path, monkeypatch):
+    """Beside the run of the store, which is there once."""
+    monkeypatch.setenv("ATTNFLOW_STORE", str(tmp_path))
+    whole = with_agreement(paper("mixture"), made("mixture/figure1").document)
+    again = with_agreement(paper("mixture"), made("mixture/figure1").document)
+    (experiment,), (other,) = whole["experiments"], again["experiments"]
+    assert experiment["agreement"] == other["agreement"]
+    assert len(list(tmp_path.glob("*.run"))) == 1
+    measured = experiment["agreement"]["observables"]
+    assert {o["name"] for o in experiment["observables"]} == set(measured)
+    assert max(measured.values()) < 1e-12
+
+
+def test_a_page_that_is_wrong_is_seen_to_be(tmp_path, monkeypatch):
+    """A document whose rate is another one than it says; one that records no more."""
+    monkeypatch.setenv("ATTNFLOW_STORE", str(tmp_path))
+    page = made("mixture/figure1")
+    (experiment,) = page.document["experiments"]
+    knobs = [
+        {**k, "default": 0.2} if k["name"] == "learning_rate" else k
+        for k in experiment["knobs"]
+    ]
+    wrong = {**page.document, "experiments": [{**experiment, "knobs": knobs}]}
+    (shown,) = with_agreement(paper("mixture"), wrong)["experiments"]
+    assert shown["agreement"]["observables"]["loss"] > 1e-3
+    knobs = [
+        {**k, "default": 1e99} if k["name"] == "learning_rate" else k
+        for k in experiment["knobs"]
+    ]
+    wrong = {**page.document, "experiments": [{**experiment, "knobs": knobs}]}
+    (shown,) = with_agreement(paper("mixture"), wrong)["experiments"]
+    assert shown["agreement"]["observables"]["loss"] is None
 
 
 @pytest.mark.filterwarnings("ignore")

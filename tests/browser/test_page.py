@@ -407,7 +407,16 @@ def test_pictures_are_downloaded(explorer):
     paths = picture.findall(".//{http://www.w3.org/2000/svg}path")
     drawn = {path.get("d") for path in paths}
     assert set(explorer.curves()) <= drawn
-    assert all("var(" not in (path.get("stroke") or "") for path in paths)
+    lines = picture.findall(".//{http://www.w3.org/2000/svg}line")
+    assert all("var(" not in (each.get("stroke") or "") for each in [*paths, *lines])
+    # A panel without names beside its curves has them in its legend.
+    words = {
+        "".join(text.itertext())
+        for text in picture.iter()
+        if text.tag.endswith("}text")
+    }
+    names = explorer.page.locator(".chart:visible .entry > span").all_text_contents()
+    assert len(names) > 5 and set(names) <= words
     assert download(explorer, "png").startswith(b"\x89PNG")
 
 

@@ -36,7 +36,11 @@ def explorer(plain, context, tmp_path):
     parts = {
         "maps": [{**MAP, "id": "map-loss", "title": "Loss over ω"}],
         "claims": [*experiment["claims"], claim],
-        "agreement": {"loss": 2e-15, "tolerance": 1e-12},
+        "agreement": {
+            "tolerance": 1e-12,
+            "observables": {"loss": 2e-15, "score": None},
+            "where": "wasmtime 1 on Linux",
+        },
     }
     document = {**plain, "experiments": [{**experiment, **parts}]}
     place = tmp_path / "parts.html"
@@ -95,8 +99,15 @@ def test_the_drift_of_what_is_conserved_follows_the_rate(explorer):
 
 def test_the_measured_agreement_is_shown(explorer):
     said = explorer.page.inner_text("#exact")
-    assert "2.0e-15" in said
-    assert "tolerance 1e-12" in said
+    assert "2.0·10−15" in said and "wasmtime 1 on Linux" in said
+    assert "1 are not within 10−12" in said and "records at other times" in said
+
+
+def test_a_page_that_was_not_measured_says_so(plain, context, tmp_path):
+    place = tmp_path / "plain.html"
+    place.write_text(render(plain), encoding="utf-8")
+    page = ExplorerPage(context, place.as_uri())
+    assert "Not measured for this page" in page.page.inner_text("#exact")
 
 
 def test_a_title_cannot_break_out_of_the_page(plain, context, tmp_path):
@@ -122,3 +133,21 @@ def test_an_address_of_another_file_leads_there(plain, context, tmp_path):
     explorer = ExplorerPage(context, address)
     assert explorer.address.endswith(f"b.html#{second['id']}?omega=0.2")
     assert explorer.watched.complaints == []
+
+
+@pytest.mark.parametrize("width", [1440, 390])
+def test_long_names_of_samples_do_not_widen_the_page(plain, context, tmp_path, width):
+    first, *_ = plain["experiments"]
+    variants = [
+        {**variant, "labels": {**variant["labels"], "sample": names}}
+        for variant in first["variants"]
+        for names in [[12 * f"token{n} " for n in variant["labels"]["sample"]]]
+    ]
+    place = tmp_path / "long.html"
+    document = {**plain, "experiments": [{**first, "variants": variants}]}
+    place.write_text(render(document), encoding="utf-8")
+    explorer = ExplorerPage(context, place.as_uri())
+    explorer.page.set_viewport_size({"width": width, "height": 850})
+    assert "token" in explorer.page.inner_text("#map-sample")
+    wide = "() => document.documentElement.scrollWidth - window.innerWidth"
+    assert explorer.page.evaluate(wide) <= 0

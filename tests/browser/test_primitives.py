@@ -136,6 +136,9 @@ VIEWS = {
     "pad": lambda x: jnp.pad(x * 2, ((1, 2), (0, 1), (0, 0)), constant_values=7.0),
     "iota": lambda x: x + lax.broadcasted_iota(float, x.shape, 1),
     "identity": lambda x: jnp.eye(4) + x.sum(),
+    "collected": lambda x: lax.scan(lambda sum, row: (sum + row, sum * row), x[0], x)[
+        1
+    ],
     "call": jax.nn.relu,
     "constant": lambda x: x[0, 0, 0] * jnp.array([1.0, 0.0, 3.0]),
 }

@@ -101,6 +101,7 @@ def parts(monkeypatch):
         return made
 
     monkeypatch.setattr(documents, "documents", documents_of)
+    monkeypatch.setattr("attnflow.site.agreements.is_measured", lambda: False)
     text = '<script id="contents">{}</script>'
     monkeypatch.setattr(page, "render", lambda d: text.format(json.dumps(d["book"])))
 

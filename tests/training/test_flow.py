@@ -106,6 +106,13 @@ def test_events_are_found_per_seed(precise):
     assert [CODES[int(c)] for c in leg.code] == [Outcome.EVENT] * 2
 
 
+def test_a_stage_that_begins_on_its_level_ends_there(precise):
+    """diffrax looks for a change of sign, and zero has none."""
+    leg = decay_leg(Flow(rtol=1e-12), 20.0, [0.0, 1.0], lambda _, state: 1.0 - state[0])
+    np.testing.assert_allclose(leg.end, [0.0, 0.0], atol=1e-10)
+    assert [CODES[int(c)] for c in leg.code] == [Outcome.EVENT] * 2
+
+
 def test_outcomes_say_what_happened(precise):
     late = decay_leg(Flow(), 1.0, [0.0, 1.0], _below_a_tenth)
     outcomes = [CODES[int(c)] for c in late.code]

@@ -15,6 +15,7 @@ from attnflow.papers.base import Paper, select_papers
 from attnflow.runs.code import code_digest
 from attnflow.schema.files import write_text
 from attnflow.schema.settings import Value, digest
+from attnflow.site.agreements import is_measured
 from attnflow.site.pages.files import EXPLORER
 
 if TYPE_CHECKING:
@@ -89,9 +90,11 @@ def explorer_document(
 ) -> dict[str, Any]:
     """The document of an experiment, or of a paper."""
     from attnflow.browser.explorer.document import document
+    from attnflow.site.agreements import with_agreement
     from attnflow.site.maps import with_maps
 
-    return with_maps(document(paper, None if id is None else [id], overrides))
+    whole = document(paper, None if id is None else [id], overrides)
+    return with_maps(with_agreement(paper, whole))
 
 
 def write_explorers(
@@ -126,6 +129,7 @@ def _write(
     """Write the pages of a paper, the first one last; none if nothing can be shown."""
     from attnflow.browser.explorer.document import documents
     from attnflow.browser.lowering import Unsupported
+    from attnflow.site.agreements import with_agreement
     from attnflow.site.maps import with_maps
 
     for old in explorer_pages(page.parent):
@@ -141,8 +145,8 @@ def _write(
         for experiment in part["experiments"]
     ]
     for file, part in reversed(list(zip(files, parts, strict=True))):
-        whole = with_maps({**part, "book": book, "file": file})
-        explorer = Explorer(paper.slug, whole)
+        whole = with_agreement(paper, {**part, "book": book, "file": file})
+        explorer = Explorer(paper.slug, with_maps(whole))
         write_text(page.with_name(file), f"{explorer.html}\n{mark}\n")
 
 
@@ -172,7 +176,8 @@ def write_shelf(papers_at: Sequence[tuple[Paper, Place]], site: Path) -> Path:
 def _key(paper: Paper) -> str:
     """What an explorer depends on: a paper's code, and the compiler's."""
     modules = {recipe.build.partition(":")[0] for recipe in paper.recipes}
-    modules |= {"attnflow.browser.explorer.document"}
+    modules |= {"attnflow.browser.explorer.document", "attnflow.site.agreements"}
+    modules |= {"attnflow.browser.explorer.page.template"}
     if paper.stage_table is not None:
         modules.add(paper.stage_table.__module__)
     declared = [
@@ -184,7 +189,8 @@ def _key(paper: Paper) -> str:
     page = [*folder.iterdir(), *(folder / "page").iterdir()]
     texts = [f.read_text("utf-8") for f in sorted(page, key=str) if _is_text(f.name)]
     code = code_digest(*sorted(modules))
-    return digest("explorer", paper.slug, code, *map(_plain, declared), *texts)
+    engine = str(is_measured())
+    return digest("explorer", paper.slug, code, engine, *map(_plain, declared), *texts)
 
 
 def _plain(text: str) -> str:

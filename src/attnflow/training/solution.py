@@ -122,7 +122,10 @@ def _event(system: FlowSystem, event: Event | None) -> dfx.Event | None:
 
     # diffrax calls this with keywords t, y, args.
     def condition(t: Array, y: State, args: None, **_: object) -> Array:
-        return event(system, y)
+        value = event(system, y)
+        # A stage that begins on its level has not passed it: without a sign before the
+        # first step no crossing could be located.
+        return jnp.where(value == 0, -jnp.finfo(value.dtype).tiny, value)
 
     # The crossing is found on the solver's own interpolant, whose error is that of
     # the step; bisection to the last digits costs nothing beside it.

@@ -4,11 +4,8 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from importlib.metadata import version
-from importlib.util import find_spec
 
-from attnflow.browser.explorer.variants import (
-    Pool,
-)
+from attnflow.browser.explorer.variants import Pool
 from attnflow.browser.explorer.writer import BUDGET, Json, Shared, Writer
 from attnflow.browser.lowering import Unsupported
 from attnflow.papers.base import Paper
@@ -51,13 +48,7 @@ def document(
     for recipe in map(paper.recipe, ids):
         chosen = replace(recipe, setting=recipe.with_overrides(overrides or {}))
         book.add(Writer(paper, chosen, shared))
-    whole = book.json(paper, [], most)
-    if len(ids) == 1 and find_spec("wasmtime"):
-        from attnflow.browser.explorer.replay import agreement
-
-        (experiment,) = whole["experiments"]
-        experiment["agreement"] = agreement(whole, book.writers[0].experiment)
-    return whole
+    return book.json(paper, [], most)
 
 
 def documents(

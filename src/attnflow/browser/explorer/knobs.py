@@ -197,6 +197,9 @@ def _tex(name: str) -> str | None:
     """A Greek name, or a single letter with an index, as TeX."""
     if name == "learning_rate":
         return r"\eta"
+    letter, _, index = name.partition("_")
+    if letter in GREEK and len(index) > 1:
+        return rf"\{letter}_{{\mathrm{{{index}}}}}"
     stem = re.fullmatch(r"([A-Za-z]+?)_?([0-9a-z]?)", name)
     if stem is None:
         return None

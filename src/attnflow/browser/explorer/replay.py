@@ -8,13 +8,11 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
+import xarray as xr
 
 from attnflow.browser.host import Instance
 from attnflow.browser.simulate import Simulation
-from attnflow.experiments import run
-from attnflow.experiments.record import Trained
 from attnflow.schema.dataset import Outcome
-from attnflow.training.rules import Flow
 from attnflow.training.stages import Grid
 from attnflow.training.system import CODES
 
@@ -210,20 +208,25 @@ class _StagePlayer:
         return heap[_cells(field)].astype(float)
 
 
-def agreement(document: Json, experiment: Trained) -> Json:
-    """The distance of what a page plays from `run`, at the setting it begins with.
+def agreement(document: Json, number: int, run: xr.Dataset) -> Json:
+    """The distance of what a page plays from `run`, one seed at the page's setting.
 
-    By observable, the largest difference over all records and the largest entry.
+    By observable, the largest difference over all records and the largest entry;
+    `None` where the two have records at other times.
     """
-    mine = Replay(document).play({"seed": 0})
-    theirs = run(experiment, seeds=(0,)).isel(seed=0)
-    rule = experiment.stages[0].rule
-    tolerance = 10 * rule.rtol if isinstance(rule, Flow) else DESCENTS
-    rows = {n: _distance(row, theirs[n].values) for n, row in mine.rows.items()}
-    return {"tolerance": tolerance, **rows}
+    replay = Replay(document, number)
+    mine = replay.play({"seed": int(run.seed)})
+    stage = replay.variant(replay.complete({}))["stages"][0]
+    is_flow = replay.experiment["plans"][stage["plan"]]["isFlow"]
+    return {
+        "tolerance": 10 * stage["control"]["rtol"] if is_flow else DESCENTS,
+        "observables": {n: _distance(x, run[n].values) for n, x in mine.rows.items()},
+    }
 
 
-def _distance(rows: np.ndarray, expected: np.ndarray) -> float:
+def _distance(rows: np.ndarray, expected: np.ndarray) -> float | None:
+    if not np.array_equal(np.isnan(rows), np.isnan(expected)):
+        return None
     size = np.nanmax(np.abs(expected), initial=0.0)
     return float(np.nanmax(np.abs(rows - expected), initial=0.0) / (size or 1.0))
 

@@ -44,6 +44,16 @@ class Pool:
         # Modules are repetitive: they compress to about a quarter.
         return arrays + sum(map(len, self.modules)) // 4
 
+    def cut(self, modules: int, arrays: int) -> None:
+        """Leave out all but the first modules and arrays."""
+        del self.modules[modules:], self.arrays[arrays:]
+        kept = {"module": modules}
+        self._places = {
+            key: place
+            for key, place in self._places.items()
+            if place < kept.get(key[0], arrays)
+        }
+
     def module(self, module: bytes) -> int:
         """The number of a module."""
         key = ("module", module)
@@ -105,6 +115,11 @@ class Kernels:
             self._known[key] = (len(self.plans), kernel)
             self.plans.append(plan)
         return self._known[key]
+
+    def cut(self, plans: int) -> None:
+        """Leave out all but the first plans."""
+        del self.plans[plans:]
+        self._known = {k: known for k, known in self._known.items() if known[0] < plans}
 
 
 def _signature(stage: StageFunctions) -> Hashable:

@@ -2,6 +2,7 @@
 
 import dataclasses
 import itertools
+import math
 from bisect import bisect_left
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -34,11 +35,15 @@ HALVINGS = 12
 """With which the end of a slider is found."""
 BUDGET = 640_000
 """Bytes of modules and arrays in a document: with the page, below 1 MB."""
+LARGEST = 800_000
+"""Bytes beyond which a variant is left out again."""
 MOST_SHAPES = 12
 """Variants with kernels of their own, and the bytes of all of these."""
 MOST_BYTES = 300_000
 SHRUNK = (("test_samples", 20), ("embed", 200))
 """Sizes that a page may have smaller than the paper, in order, and down to what."""
+LAST_RESORT = (("test_samples", 4), ("samples", 4))
+"""The same where that is not enough, with as many samples of either class."""
 
 
 @dataclass(frozen=True)
@@ -86,31 +91,37 @@ class Writer:
         And the size of its arrays and modules, and its set-up.
         """
         key = _shape(recipe.setting)
-        settings = [recipe.setting, *_smaller(recipe.setting)]
+        usual = _smaller(recipe.setting, SHRUNK)
+        rest = _smaller(_balanced(recipe.setting), LAST_RESORT)
+        settings = [recipe.setting, *usual, *rest]
         found: dict[int, tuple[Recipe, int, Traced]] = {}
 
-        def fits(n: int) -> bool:
-            chosen = replace(recipe, setting=derived(settings[n]))
-            pool = Pool()
-            kernels = Kernels(pool, self.shared.compiled)
-            names = knobs.number_names(chosen.setting)
-            try:
-                variant = variant_of(chosen, names, {"seed": 0}, kernels)
-            except ValueError:
-                # Some settings are not valid at half their size.
-                if n in (0, len(settings) - 1):
-                    raise
-                return False
-            found[n] = (chosen, pool.size, variant.traced)
-            return pool.size <= BUDGET // 2
+        def size_of(n: int) -> float:
+            if n not in found:
+                chosen = replace(recipe, setting=derived(settings[n]))
+                pool = Pool()
+                kernels = Kernels(pool, self.shared.compiled)
+                names = knobs.number_names(chosen.setting)
+                try:
+                    variant = variant_of(chosen, names, {"seed": 0}, kernels)
+                except ValueError:
+                    # Some settings are not valid at half their size.
+                    if n == 0:
+                        raise
+                    return math.inf
+                found[n] = (chosen, pool.size, variant.traced)
+            return found[n][1]
 
-        sizes = range(len(settings))
+        def fits(n: int) -> bool:
+            return size_of(n) <= BUDGET // 2
+
         # The whole size mostly fits. If not, halve the range of those that may.
-        first = self.shared.sizes.get(key, 0)
-        best = first if fits(first) else bisect_left(sizes, True, lo=1, key=fits)
-        best = min(best, len(settings) - 1)
-        if best not in found:
-            fits(best)
+        best = self.shared.sizes.get(key, 0)
+        if not fits(best):
+            best = bisect_left(range(len(usual) + 1), True, lo=1, key=fits)
+            others = range(min(best, len(usual)), len(settings))
+            smallest = min(found, key=size_of)
+            best = next((n for n in others if size_of(n) <= BUDGET), smallest)
         chosen, size, traced = found[best]
         if size > BUDGET:
             raise Unsupported(
@@ -157,6 +168,7 @@ class Writer:
                 ),
             ],
             "setting": plain(dataclasses.asdict(self.setting)),
+            "given": self._given(),
             "presets": self._preset_json(changeable, variants),
             "plans": self.kernels.plans,
             "variants": [v.json for v in variants],
@@ -189,12 +201,23 @@ class Writer:
             ],
             "reduced": {
                 n: [getattr(self.declared.setting, n), getattr(self.setting, n)]
-                for n in ("test_samples", "embed")
+                for n in (*dict((*SHRUNK, *LAST_RESORT)), "classes")
                 if getattr(self.declared.setting, n, None)
                 != getattr(self.setting, n, None)
             },
             "command": f"attnflow run {name}",
             "python": f'af.run("{name}")',
+        }
+
+    def _given(self) -> Json:
+        """What differs from the experiment itself: what was asked for, and sizes."""
+        usual = plain(dataclasses.asdict(self.paper.recipe(self.recipe.id).setting))
+        declared = dataclasses.asdict(self.declared.setting)
+        mine = plain(dataclasses.asdict(self.setting))
+        return {
+            name: value
+            for name, value in mine.items()
+            if value != usual[name] and declared[name] is not None
         }
 
     def _slider(self, name: str, variant: Variant) -> Json | None:
@@ -280,10 +303,16 @@ class Writer:
             if key in made or (shapes >= most and not self._is_cheap(choices)):
                 continue
             before = len(self.kernels.plans)
+            contents = len(self.pool.modules), len(self.pool.arrays)
             try:
-                made[key] = self._variant(choices)
+                variant = self._variant(choices)
             except (ValueError, Unsupported, NotImplementedError):
                 continue
+            if self.pool.size > LARGEST:
+                self.pool.cut(*contents)
+                self.kernels.cut(before)
+                continue
+            made[key] = variant
             shapes += len(self.kernels.plans) > before
         return list(made.values())
 
@@ -393,16 +422,22 @@ def derived(setting: Any) -> Any:
     return setting if values is None else replace(setting, **values())
 
 
-def _smaller(setting: Any) -> list[Any]:
-    """The setting with fewer and fewer test samples, then dimensions."""
+def _smaller(setting: Any, sizes: Sequence[tuple[str, int]]) -> list[Any]:
+    """The setting with one size after the other smaller and smaller."""
     settings = []
-    for name, least in SHRUNK:
+    for name, least in sizes:
         value = getattr(setting, name, None)
         while isinstance(value, int) and least < value < 10**6:
             value = max(least, 2 * value // 5)
             setting = replace(setting, **{name: value})
             settings.append(setting)
     return settings
+
+
+def _balanced(setting: Any) -> Any:
+    """The setting with equal classes: a few drawn samples may all be of one."""
+    is_drawn = getattr(setting, "classes", None) == "drawn"
+    return replace(setting, classes="equal") if is_drawn else setting
 
 
 def _sizes(setting: Any) -> str:

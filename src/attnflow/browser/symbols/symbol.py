@@ -33,6 +33,7 @@ LINEAR = {
     *("reshape", "ravel", "swapaxes", "transpose", "moveaxis", "concatenate", "stack"),
     *("sum", "mean", "tile", "broadcast_to", "expand_dims", "squeeze", "negative"),
     *("repeat", "diagonal", "trace", "take", "copy", "atleast_1d", "atleast_2d"),
+    *("split",),
 }
 """Functions of one array, or of a list of them, that are linear."""
 UNKNOWN = {"linalg.qr", "linalg.svd", "linalg.eigh", "linalg.eigvalsh"}
@@ -265,8 +266,16 @@ def applied(
     symbols = [x for x in leaves((args, options)) if is_symbol(x)]
     knobs = frozenset().union(*(s.knobs for s in symbols))
     result = function(*mapped(args, _value), **mapped(options, _value))
+    if result is None:
+        # It has written into an array, which is a plain one.
+        log.leak(knobs)
+        return None
     factors = _factors(function, name, args, options, symbols)
     if factors is not None:
+        scale, unit = factors
+        if isinstance(result, list):
+            pairs = zip(result, unit, strict=True)
+            return [Symbol(x, knobs, log, factors=(scale, one)) for x, one in pairs]
         return Symbol(result, knobs, log, factors=factors)
     if name in UNKNOWN:
         split = _split(symbols[0])

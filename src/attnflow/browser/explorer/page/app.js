@@ -432,7 +432,7 @@ function fileName(ending) {
 
 // Panels that are drawn: what is folded away is not in the picture.
 function picture() {
-  return pictureOf(charts.filter((chart) => chart.frame && !chart.node.closest("details:not([open])")), experiment().title);
+  return pictureOf(charts.filter((chart) => chart.frame && !chart.node.closest("details:not([open])")), experiment().title, byId("opponent").hidden ? "" : byId("opponent").textContent);
 }
 
 function wire() {

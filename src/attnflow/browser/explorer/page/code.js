@@ -6,9 +6,15 @@ function changedKnobs(experiment, setting) {
   return experiment.knobs.filter((knob) => knob.name !== SEED && setting[knob.name] !== knob.default && setting[knob.name] !== undefined);
 }
 
+// What differs from the experiment's own setting: in all of the page, and by its knobs.
+function changes(experiment, setting) {
+  const moved = changedKnobs(experiment, setting).map(({ name }) => [name, setting[name]]);
+  return Object.entries({ ...experiment.given, ...Object.fromEntries(moved) });
+}
+
 function pythonText(experiment, setting) {
   const spell = (value) => (value === null ? "None" : value === true ? "True" : value === false ? "False" : JSON.stringify(value));
-  const terms = changedKnobs(experiment, setting).map(({ name }) => `, ${name}=${spell(setting[name])}`);
+  const terms = changes(experiment, setting).map(([name, value]) => `, ${name}=${spell(value)}`);
   const seed = setting[SEED] ? `, seeds=[${setting[SEED]}]` : "";
   return `import attnflow as af\n\nrun = ${experiment.python.replace(/\)$/, "")}${terms.join("")}${seed})\n`;
 }
@@ -16,7 +22,7 @@ function pythonText(experiment, setting) {
 // The command counts its seeds from 0, so that one seed brings those before it too.
 function commandText(experiment, setting) {
   const quote = (text) => (/^[\w.+\-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`);
-  const terms = changedKnobs(experiment, setting).map(({ name }) => ` ${name}=${quote(textOf(setting[name]))}`);
+  const terms = changes(experiment, setting).map(([name, value]) => ` ${name}=${quote(textOf(value))}`);
   const seed = setting[SEED] ? ` --seeds ${setting[SEED] + 1}` : "";
   return `${experiment.command}${terms.join("")}${seed}`;
 }

@@ -52,21 +52,50 @@ function aloneSvg(svg) {
   return copy;
 }
 
-// All panels under one another in one picture, with their titles.
-function pictureOf(charts, title) {
+const SWATCH = 16;
+
+// What the page says beside a panel's title: colours and names, in as many rows as they need.
+function legendOf(chart, { font, ink, width, top }) {
+  const pen = document.createElement("canvas").getContext("2d");
+  pen.font = `12px ${font}`;
+  const parts = [];
+  let [x, y] = [12, top];
+  for (const { places, button } of chart.entries) {
+    const [n] = places;
+    if (button.hidden || chart.hidden.has(n)) continue;
+    const { shown } = chart.panel.series[n];
+    const words = places.length > 1 ? "others" : shown.text;
+    const wide = SWATCH + 6 + pen.measureText(words).width;
+    if (x > 12 && x + wide > width - 12) [x, y] = [12, y + 16];
+    parts.push(drawn("line", { x1: x, x2: x + SWATCH, y1: y - 4, y2: y - 4, stroke: getComputedStyle(button.querySelector(".swatch")).backgroundColor, "stroke-width": 3 }));
+    parts.push(drawn("text", { x: x + SWATCH + 6, y, "font-size": 12, "font-family": font, fill: ink }, places.length > 1 ? words : labelRuns(shown)));
+    x += wide + 18;
+  }
+  return { parts, bottom: y };
+}
+
+// All panels under one another in one picture, with their titles; `note` says what is dashed.
+function pictureOf(charts, title, note) {
   const paper = getComputedStyle(document.documentElement).getPropertyValue("--figure").trim();
   const head = getComputedStyle(charts[0].node.querySelector("h3"));
   const width = Math.max(...charts.map(({ frame }) => frame.outer)) + 24;
+  const write = (y, size, words, weight = 600) => drawn("text", { x: 12, y, "font-size": size, "font-family": head.fontFamily, fill: head.color, "font-weight": weight }, words);
+  const parts = [write(28, 17, title)];
   let y = 44;
-  const parts = [drawn("text", { x: 12, y: 28, "font-size": 17, "font-family": head.fontFamily, fill: head.color, "font-weight": 600 }, title)];
+  if (note) {
+    parts.push(write(48, 12, note, 400));
+    y += 20;
+  }
   for (const chart of charts) {
+    const name = chart.panel.title;
+    parts.push(write(y + 16, 14, name.charAt(0).toUpperCase() + name.slice(1)));
+    const legend = legendOf(chart, { font: head.fontFamily, ink: head.color, width, top: y + 36 });
     const plot = aloneSvg(chart.svg);
     plot.setAttribute("x", 12);
-    plot.setAttribute("y", y + 26);
+    plot.setAttribute("y", legend.bottom + 8);
     plot.setAttribute("width", chart.frame.outer);
-    parts.push(drawn("text", { x: 12, y: y + 16, "font-size": 14, "font-family": head.fontFamily, fill: head.color, "font-weight": 600 }, chart.panel.title));
-    parts.push(plot);
-    y += chart.frame.tall + 40;
+    parts.push(...legend.parts, plot);
+    y = legend.bottom + chart.frame.tall + 22;
   }
   const picture = drawn("svg", { width, height: y, viewBox: `0 0 ${width} ${y}` }, drawn("rect", { width, height: y, fill: paper }), parts);
   return { text: `<?xml version="1.0" encoding="UTF-8"?>\n${new XMLSerializer().serializeToString(picture)}\n`, width, height: y };

@@ -68,7 +68,7 @@ class HeatMaps {
     const count = this.beside < 0 ? 1 : this.shape[this.beside];
     this.sideLabels = [this.labelsOf(this.dims.length - 2), this.labelsOf(this.dims.length - 1)];
     const longest = Math.max(...this.sideLabels[0].map((label) => label.length));
-    const left = 22 + LETTER * Math.min(longest, 14);
+    const left = 28 + LETTER * Math.min(longest, 14);
     const whole = Math.min(350, this.maps.clientWidth || 350);
     const room = (columns <= 6 ? whole / Math.min(count, 2) - 12 : whole) - left - 4;
     const width = Math.min(CELL, room / columns);

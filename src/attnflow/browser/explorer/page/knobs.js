@@ -13,6 +13,7 @@ function readKnob(knob, text) {
   }
   const value = readNumber(text);
   if (Number.isNaN(value)) return { fault: `“${text}” is not a number.` };
+  if (!Number.isFinite(value)) return { fault: `“${text}” is ${value < 0 ? "too small" : "too large"} for a number in float64.` };
   return numberFault(knob, value) ?? { value };
 }
 

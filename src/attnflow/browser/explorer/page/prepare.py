@@ -66,7 +66,7 @@ def _experiment(experiment: Json) -> Json:
     named = {
         "knobs": lambda item: shown(item["label"], item.get("tex")),
         "presets": lambda item: shown(_preset_name(item)),
-        "stages": lambda item: shown(_stage_name(item["name"])),
+        "stages": lambda item: shown(_stage_name(item["name"]), _tex(item["name"])),
         "maps": lambda item: shown(item["title"]),
     }
     parts = {
@@ -107,6 +107,15 @@ def _stage_name(name: str) -> str:
     """A stage's name: a formula such as `t_onset`, or words such as `decoder_snap`."""
     is_formula = any(piece.kind == "formula" for piece in pieces(name))
     return name if is_formula else name.replace("_", " ")
+
+
+def _tex(stage: str) -> str | None:
+    """A time with two indices, such as `2 T4-_lo`, as TeX."""
+    parts = re.fullmatch(r"(\d*) ?([A-Z])(\d)(-?)_([a-z]+)", stage)
+    if parts is None:
+        return None
+    factor, letter, number, sign, word = parts.groups()
+    return f"{factor}{letter}_{{{number}{sign},\\mathrm{{{word}}}}}"
 
 
 def _loss_first(panels: list[Json]) -> list[Json]:
@@ -179,46 +188,62 @@ def _exact(experiment: Json) -> Markup:
         "Descents take every step; flows are integrated by an adaptive Runge–Kutta "
         "method whose steps end on the recorded times.</p>"
     )
-    text += _reduced(experiment.get("reduced") or {})
-    agreement = experiment["agreement"]
+    return text + _agreement(experiment["agreement"])
+
+
+def _agreement(agreement: Json | None) -> Markup:
+    """What was measured of a page's kernels, and where; or that nothing was."""
     if agreement is None:
-        return text
-    worst = {k: v for k, v in agreement.items() if k != "tolerance"}
-    rows = Markup("").join(
-        Markup("<tr><th scope='row'>{}</th><td class='num'>{:.1e}</td></tr>").format(
-            name, value
+        return Markup(
+            "<p>Not measured for this page: its modules can be run beside "
+            "<code>af.run</code> where it is made if wasmtime is installed there "
+            "(<code>pip install wasmtime</code>). attnflow's own tests compare every "
+            "experiment that is offered, at a small size.</p>"
         )
-        for name, value in worst.items()
+    observables = agreement["observables"].items()
+    rows = Markup("").join(
+        Markup("<tr><th scope='row'>{}</th><td class='num'>{}</td></tr>").format(
+            name, "records at other times" if value is None else _power(value)
+        )
+        for name, value in observables
     )
-    return text + Markup(
-        "<p>Measured for this page against <code>af.run</code>, over all records of "
-        "the setting that it begins with (tolerance {:.0e}):</p>"
+    tolerance = agreement["tolerance"]
+    near = [v is not None and v <= tolerance for _, v in observables]
+    verdict = "all are within" if all(near) else f"{near.count(False)} are not within"
+    return Markup(
+        "<p>Measured when this page was made, against <code>af.run</code>, at the "
+        "setting that it begins with (seed 0), over all records, by {}. Relative to "
+        "the largest entry, {} {}:</p>"
         "<div class='scroll'><table class='values'>"
-        "<thead><tr><th scope='col'>observable</th><th scope='col'>largest relative "
+        "<thead><tr><th scope='col'>observable</th><th scope='col'>largest "
         "difference</th></tr></thead><tbody>{}</tbody></table></div>"
-    ).format(agreement["tolerance"], rows)
+    ).format(agreement["where"], verdict, _power(tolerance, 0), rows)
+
+
+def _power(value: float, digits: int = 1) -> Markup:
+    """A small number as a power of ten."""
+    if value == 0:
+        return Markup("0")
+    mantissa, _, exponent = f"{value:.{digits}e}".partition("e")
+    power = Markup("10<sup>{}</sup>").format(str(int(exponent)).replace("-", "−"))
+    return power if mantissa == "1" else Markup("{}·{}").format(mantissa, power)
 
 
 def _fixed(experiment: Json) -> Markup:
-    """Numbers that the page cannot change, and why."""
+    """What is smaller on the page than in the paper, and what cannot be changed."""
+    words = ", ".join(
+        f"{name.replace('_', ' ')} {here} instead of {declared}"
+        for name, (declared, here) in (experiment.get("reduced") or {}).items()
+    )
+    text = Markup("<b>Smaller, to fit into a page:</b> {}. ").format(words)
+    text = text if words else Markup("")
     if not experiment["fixed"]:
-        return Markup("")
+        return text
     words = ", ".join(f"{f['label']} = {f['value']:.6g}" for f in experiment["fixed"])
-    return Markup(
+    return text + Markup(
         "Not to be moved here: {}. Set-up draws or decomposes arrays by them, which "
         "this page has for these values alone; in Python, <code>{} name=value</code>."
     ).format(words, experiment["command"])
-
-
-def _reduced(fields: Json) -> Markup:
-    """What is smaller on the page than the paper's setting has it."""
-    if not fields:
-        return Markup("")
-    words = ", ".join(
-        f"{name} {here} instead of {declared}"
-        for name, (declared, here) in fields.items()
-    )
-    return Markup("<p>To keep the page small: {}.</p>").format(words)
 
 
 def _ramps() -> Json:

@@ -22,7 +22,7 @@ class StageTable {
     });
     const heads = ["stage ends", "when", "formula", "detected", ...(besides ? ["compared"] : []), "detected ÷ formula"];
     this.place.replaceChildren(element("table", { class: "stages" },
-      element("caption", {}, `Times in ${clock.label}. A solid line in the panels is a detected time, a dotted one the paper's formula.`),
+      element("caption", {}, `Times in ${clock.unit === "step" ? "steps" : "training time"}. A solid line in the panels is a detected time, a dotted one the paper's formula.`),
       element("thead", {}, element("tr", {}, heads.map((head) => element("th", { scope: "col" }, head)))),
       element("tbody", {}, rows)));
   }

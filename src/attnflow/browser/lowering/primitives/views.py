@@ -151,3 +151,14 @@ def _iota(lowering: Lowering, equation: Equation, inputs: Values, level: int) ->
         return total
 
     return [Value(aval.shape, kind, read, level=0)]
+
+
+@lowers("empty2")
+def _empty(
+    lowering: Lowering, equation: Equation, inputs: Values, level: int
+) -> Values:
+    """What a scan begins its results with, before it writes all of them."""
+    aval = equation.outvars[0].aval
+    kind = kind_of(aval.dtype)
+    zero = constant(0, "f64" if kind == "float64" else "i64")
+    return [Value(aval.shape, kind, lambda _: zero, level=0)]
