@@ -29,17 +29,17 @@ if TYPE_CHECKING:
 VARIABLES = {
     "ATTNFLOW_STORE": "the directory of stored runs and verdicts",
     "ATTNFLOW_DATA": "the directory of data sets",
-    "ATTNFLOW_CACHE": "the directory that holds compiled programs",
+    "ATTNFLOW_CACHE": "the directory of compiled programs",
     "ATTNFLOW_DEBUG": "show tracebacks of wrong usage too",
     "XDG_CACHE_HOME": "the user's cache: where these three are by default",
-    "ATTNFLOW_TRACES": "kept: a program that was traced before is found by its code",
+    "ATTNFLOW_TRACES": "kept: what this code has traced before is not traced again",
     "XLA_FLAGS": "flags of the compiler; without it workers get one thread",
     "OMP_NUM_THREADS": "threads; without it workers get one",
     "OPENBLAS_NUM_THREADS": "threads; without it workers get one",
     "MKL_NUM_THREADS": "threads; without it workers get one",
     "MALLOC_MMAP_THRESHOLD_": "bytes of arrays that are returned at once; workers: 10⁶",
     "MALLOC_ARENA_MAX": "heaps of the C library; without it workers get one",
-    "EQX_ON_ERROR": "checks inside of compiled flows, which the program turns off",
+    "EQX_ON_ERROR": "checks inside compiled flows, which commands turn off",
     "PYTHONDONTWRITEBYTECODE": "Python keeps no compiled modules (see modules, above)",
 }
 """Environment variables that attnflow reads, and what each of them decides."""
