@@ -182,7 +182,7 @@ def test_the_scope_with_its_smallest_slack(program, toy):
         return [at_least("m", "m ≥ 2", setting["width"], 2)]
 
     with_claims(toy, replace(toy_claim(), under=("m",)), conditions=wide)
-    assert "the nearest to being missed by a factor of 2." in program("verify").stdout
+    assert "the tightest by a factor of 2." in program("verify").stdout
 
 
 class TestWitness:
@@ -397,7 +397,7 @@ class TestOwnRun:
         run = af.run("toy/flow").assign_attrs(experiment="other")
         export_netcdf(run, "mine.nc")
         message = program.refused("verify", "--run", "mine.nc")
-        assert "a run of toy/other, at which none of these claims looks" in message
+        assert "a run of toy/other, and none of these claims is judged on" in message
 
 
 def test_an_own_run_from_python(program):

@@ -28,8 +28,8 @@ def observe(
         str | None,
         typer.Option(
             metavar="0,10,100",
-            help="Times of the files, in order. Without it, each file holds "
-            "a whole series, of a seed each.",
+            help="Times of the files, in order. Without it, each file is "
+            "the whole series of one seed.",
         ),
     ] = None,
     name: Annotated[

@@ -39,7 +39,7 @@ def verify(
         list[str] | None,
         typer.Option(
             metavar="ID*|KIND|SCOPE|ORIGIN|VERDICT",
-            help="Check only claims recorded as such.",
+            help="Check only matching claims; several must all match.",
         ),
     ] = None,
     changed: Annotated[
@@ -122,8 +122,8 @@ def seeds_words(selection: "Selection", seeds: int) -> str:
     if not own:
         return f"Seeds: {seeds} for every claim (--seeds)."
     return (
-        f"Seeds: {own} of {len(claims)} claims have a number of seeds of their own, "
-        f"which --seeds {seeds} does not change."
+        f"Seeds: {seeds} (--seeds) for {len(open_ones)} of {len(claims)} claims; the "
+        "others declare how many they need."
     )
 
 
@@ -170,8 +170,8 @@ def _judge_file(
     if not rows:
         which = "/".join(str(run.attrs.get(n, "?")) for n in ("paper", "experiment"))
         raise ValueError(
-            f"Your file has a run of {which}, at which none of these claims looks. "
-            "`attnflow list` shows claims and experiments; name another claim."
+            f"Your file has a run of {which}, and none of these claims is judged on "
+            "that experiment. `attnflow list` shows claims and experiments."
         )
     return rows
 
