@@ -210,7 +210,7 @@ class Paper(AbstractPresentable):
 
 
 def texts_of(package: str) -> dict[str, Any]:
-    """The fields of a `Paper` that are files of its package.
+    """Notes, inventory, replies and BibTeX of a `Paper`, read from its package's files.
 
     These are `paper.bib`, `inventory.toml` and, where they are there, `notes.toml` and
     `replies.toml`: `Paper(…, **texts_of(__name__))`.
