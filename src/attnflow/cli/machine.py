@@ -300,7 +300,9 @@ def _content(name: str | None) -> dict[str, list[dict[str, Any]]]:
 
 @guarded
 def bench(
-    paper: Annotated[str | None, typer.Argument(metavar="PAPER")] = None,
+    paper: Annotated[
+        str | None, typer.Argument(metavar="PAPER", help="mixture, say (default: all).")
+    ] = None,
     json: Json = None,
 ) -> int:
     """Benchmark reduced forms against plain weights and against PyTorch."""

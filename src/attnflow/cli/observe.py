@@ -13,7 +13,12 @@ from attnflow.schema.files import check_place
 
 @guarded
 def observe(
-    experiment: Annotated[str, typer.Argument(metavar="PAPER/EXPERIMENT")],
+    experiment: Annotated[
+        str,
+        typer.Argument(
+            metavar="PAPER/EXPERIMENT", help="What was trained: mixture/figure1, say."
+        ),
+    ],
     arguments: Annotated[
         list[str],
         typer.Argument(

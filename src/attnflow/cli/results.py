@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 @guarded
 def runs(
     paper: Annotated[
-        str | None, typer.Option(help="List only runs of this paper.")
+        str | None, typer.Option(metavar="PAPER", help="List only runs of this paper.")
     ] = None,
     json: Json = None,
 ) -> int:
@@ -66,7 +66,9 @@ def runs(
 
 @guarded
 def export(
-    run: Annotated[str, typer.Argument(help="Id of the run, or a prefix of it.")],
+    run: Annotated[
+        str, typer.Argument(metavar="ID", help="Id of the run, or its beginning.")
+    ],
     out: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Output file.")
     ] = None,
@@ -119,14 +121,14 @@ def export_site(
 
 @guarded
 def diff(
-    old: Annotated[Path, typer.Argument(metavar="OLD.json")],
-    new: Annotated[Path, typer.Argument(metavar="NEW.json")],
+    old: Annotated[Path, typer.Argument(metavar="OLD.json", help="Before.")],
+    new: Annotated[Path, typer.Argument(metavar="NEW.json", help="After.")],
     json: Json = None,
 ) -> int:
     """Compare two claims tables that `attnflow verify --json FILE` wrote.
 
-    Tables of version 1 are read too. The exit code is 1 where a claim was decided in
-    both, and not alike.
+    Tables of version 1 are read too. The exit code is 1 if a claim was decided
+    in both tables, with different verdicts.
     """
     from attnflow.claims.differences import Difference, compare, read_table
 

@@ -26,19 +26,38 @@ from attnflow.schema.settings import typed_setting
 
 @guarded
 def run(
-    experiment: Annotated[str, typer.Argument(metavar="PAPER/EXPERIMENT")],
-    settings: Annotated[list[str] | None, typer.Argument(metavar="KEY=VALUE")] = None,
-    seeds: Annotated[int | None, typer.Option(min=1, help="Number of seeds.")] = None,
+    experiment: Annotated[
+        str,
+        typer.Argument(
+            metavar="PAPER/EXPERIMENT", help="mixture/figure1, say (see: list)."
+        ),
+    ],
+    settings: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="KEY=VALUE", help="Settings: width=64 (see: list PAPER/EXPERIMENT)."
+        ),
+    ] = None,
+    seeds: Annotated[
+        int | None, typer.Option(metavar="N", min=1, help="Number of seeds.")
+    ] = None,
     rerun: Annotated[
         bool, typer.Option("--rerun", help="Ignore the stored run.")
     ] = False,
     data: Annotated[
         Path | None,
-        typer.Option(exists=True, dir_okay=False, help="Your own data (.npz)."),
+        typer.Option(
+            metavar="FILE", exists=True, dir_okay=False, help="Your own data (.npz)."
+        ),
     ] = None,
     weights: Annotated[
         Path | None,
-        typer.Option(exists=True, dir_okay=False, help="Your own initial weights."),
+        typer.Option(
+            metavar="FILE",
+            exists=True,
+            dir_okay=False,
+            help="Your own initial weights (.npz).",
+        ),
     ] = None,
     record: Annotated[
         str | None, typer.Option(metavar="NAME,NAME", help="Observables to record.")

@@ -33,13 +33,21 @@ SEEDS = 5
 
 @guarded
 def verify(
-    target: Annotated[str | None, typer.Argument(metavar="PAPER[/CLAIM]")] = None,
-    seeds: Annotated[int, typer.Option(min=1, help="Number of seeds.")] = SEEDS,
+    target: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="PAPER[/CLAIM]", help="mixture/B-L6.1, say (default: all)."
+        ),
+    ] = None,
+    seeds: Annotated[
+        int, typer.Option(metavar="N", min=1, help="Number of seeds.")
+    ] = SEEDS,
     only: Annotated[
         list[str] | None,
         typer.Option(
-            metavar="ID*|KIND|SCOPE|ORIGIN|VERDICT",
-            help="Check only matching claims; several must all match.",
+            metavar="TRAIT",
+            help="Check only claims with this id (B-Thm4.1*), kind, scope, origin or "
+            "recorded verdict; repeatable.",
         ),
     ] = None,
     changed: Annotated[
