@@ -1,5 +1,7 @@
 """What holds for the papers of this package, and need not for those of others."""
 
+import re
+
 import pytest
 
 from attnflow.papers import SLUGS, paper
@@ -28,3 +30,16 @@ def test_runs_cite_what_the_paper_prints(slug):
     assert found.letter == LETTERS[slug]
     recipe = found.recipes[0]
     assert f"{{{recipe.experiment(recipe.setting).citation}," in found.bibtex
+
+
+@pytest.mark.parametrize(
+    ("name", "hint"),
+    [
+        ("B-L6.1", "Its paper comes first: mixture/B-L6.1."),
+        ("figure9", "Its paper comes first: scansnap/figure9."),
+        ("needle", "Known: mixture, cooccurrence, signgd, vit, scansnap."),
+    ],
+)
+def test_a_claim_or_experiment_without_its_paper_is_sent_there(name, hint):
+    with pytest.raises(ValueError, match=f"{re.escape(hint)}$"):
+        paper(name)

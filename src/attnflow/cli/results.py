@@ -1,8 +1,9 @@
 """`attnflow runs`, `export`, `export-site` and `diff`: results that are kept."""
 
 from collections import Counter
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -18,6 +19,7 @@ from attnflow.cli.output import (
     seconds,
 )
 from attnflow.cli.reproduce import OUTPUT, QUICK
+from attnflow.cli.run import changed_settings
 from attnflow.schema.files import check_place
 from attnflow.schema.settings import typed_setting
 
@@ -47,7 +49,7 @@ def runs(
             f"{len(old)} runs of an earlier attnflow are there as folders without "
             f"checksums. They are not read; remove them, {old[0]} the first.\n"
         )
-    columns = ("run", "experiment", "form", "outcome", "seeds", "time", "setting")
+    columns = ("run", "experiment", "form", "outcome", "seeds", "time", "changed")
     rows = [
         (
             summary["id"],
@@ -56,12 +58,20 @@ def runs(
             summary["outcome"],
             str(len(summary["seeds"])),
             seconds(summary["seconds"]),
-            " ".join(typed_setting(summary["setting"])),
+            _changed(summary),
         )
         for summary in summaries
     ]
     output.show(Table(columns, rows))
     return 0
+
+
+def _changed(summary: Mapping[str, Any]) -> str:
+    """The changed settings of a run, or all of them if none are declared."""
+    changed = changed_settings(summary)
+    if changed is None:
+        return " ".join(typed_setting(summary["setting"]))
+    return " ".join(changed) or ABSENT
 
 
 @guarded

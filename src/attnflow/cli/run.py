@@ -21,7 +21,7 @@ from attnflow.cli.output import (
     spread,
 )
 from attnflow.schema.files import check_place
-from attnflow.schema.settings import typed_setting
+from attnflow.schema.settings import as_record, typed, typed_setting
 
 
 @guarded
@@ -165,7 +165,7 @@ def give_and_show(
 
     output.give({"runs": [summary]})
     output.say(f"{summary['paper']}/{summary['experiment']}  {summary['id']}")
-    output.say(f"setting  {' '.join(typed_setting(summary['setting']))}")
+    output.say(f"setting  {_setting_line(summary)}")
     if summary["system"] is not None:
         output.say(f"system   {summary['system']}")
     why = summary["form_reason"] or "nothing is trained"
@@ -184,6 +184,31 @@ def give_and_show(
     stored = [store.path(summary["id"])] if store.has(summary["id"]) else []
     for path in [*stored, *files]:
         output.say(f"kept in  {path}")
+
+
+def changed_settings(summary: Mapping[str, Any]) -> list[str] | None:
+    """What a run changes in the declared setting; `None` where none is known."""
+    from attnflow.runs.runner import find_experiment
+
+    # The settings of mixed experiments import JAX, and are no paper's.
+    if summary["paper"] == "mix":
+        return None
+    try:
+        paper, id = find_experiment(f"{summary['paper']}/{summary['experiment']}")
+    except ValueError:
+        return None
+    declared = as_record(paper.recipe(id).setting)
+    setting = summary["setting"].items()
+    return typed({k: v for k, v in setting if k not in declared or declared[k] != v})
+
+
+def _setting_line(summary: Mapping[str, Any]) -> str:
+    changed = changed_settings(summary)
+    if changed is None:
+        return " ".join(typed_setting(summary["setting"]))
+    name = f"{summary['paper']}/{summary['experiment']}"
+    start = f"{' '.join(changed)}, otherwise " if changed else ""
+    return f"{start}as declared (attnflow list {name})"
 
 
 def stage_table(rows: Sequence[dict]) -> Table:

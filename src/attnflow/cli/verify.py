@@ -126,9 +126,10 @@ def seeds_words(selection: "Selection", seeds: int) -> str:
         for claim in claims
         if any(request.seeds is None for request in claim.needs.values())
     ]
-    own = len(claims) - len(open_ones)
-    if not own:
+    if len(open_ones) == len(claims):
         return f"Seeds: {seeds} for every claim (--seeds)."
+    if not open_ones:
+        return f"Seeds: as many as each claim declares; --seeds {seeds} is not used."
     return (
         f"Seeds: {seeds} (--seeds) for {len(open_ones)} of {len(claims)} claims; the "
         "others declare how many they need."

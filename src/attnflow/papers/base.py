@@ -28,7 +28,7 @@ from attnflow.schema.dataset import setting_of
 from attnflow.schema.declarations import Exhibit, Note, Recipe, Request, Statistic
 from attnflow.schema.facts import AbstractPresentable, Facts
 from attnflow.schema.installation import distribution_of, package_of, registered, xr
-from attnflow.schema.settings import look_up
+from attnflow.schema.settings import UnknownName, look_up
 
 if TYPE_CHECKING:
     from attnflow.claims import Claim
@@ -231,8 +231,24 @@ def paper(slug: str) -> Paper:
     if slug in SLUGS:
         return importlib.import_module(_ours(slug)).PAPER
     others = {s: points for s, points in registered().items() if s not in TAKEN}
-    look_up("paper", slug, dict.fromkeys((*SLUGS, *others)))
+    try:
+        look_up("paper", slug, dict.fromkeys((*SLUGS, *others)))
+    except UnknownName as error:
+        raise UnknownName(f"{error}{_owner_of(slug)}") from None
     return _load(slug, others[slug])
+
+
+def _owner_of(name: object) -> str:
+    """Whose claim `B-L6.1` is, or whose experiment `figure1`; empty: nobody's."""
+    ours = [paper(slug) for slug in SLUGS]
+    owners = [
+        record.slug
+        for record in ours
+        if name in {recipe.id for recipe in record.recipes}
+        or str(name).startswith(f"{record.letter}-")
+    ]
+    written = " or ".join(f"{slug}/{name}" for slug in owners)
+    return f" Its paper comes first: {written}." if owners else ""
 
 
 def papers() -> dict[str, Paper]:
