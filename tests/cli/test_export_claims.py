@@ -188,7 +188,10 @@ def test_a_witness_is_run_and_lies_beside_its_output(
     report = (folder / "README.md").read_text("utf-8")
     assert "refuted as printed" in report
     assert "It agrees: lowest loss: 0.11" in report
-    assert "1 of them were run and agree" in (out / "README.md").read_text("utf-8")
+    index = (out / "README.md").read_text("utf-8")
+    assert "was run for 1 of these claims and agrees (of 1 that have one)" in index
+    # Not the whole paper was exported, so the commands are those of one claim.
+    assert "attnflow verify toy/T-Thm1 --seeds 2 --witness --json mine.json" in index
 
 
 def test_a_witness_that_says_otherwise_is_a_surprise(
