@@ -11,6 +11,7 @@ import re
 import signal
 import threading
 import tomllib
+import traceback
 import warnings
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -18,6 +19,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, fields
 from importlib.metadata import EntryPoint
 from importlib.resources import files
+from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
@@ -326,9 +328,19 @@ def _contained(trouble: str) -> Iterator[None]:
             if heard:
                 raise KeyboardInterrupt from error
             raise BrokenPaper(
-                f"{trouble}: {type(error).__name__}: {error}. Fix that package, or "
-                "uninstall it."
+                f"{trouble}: {type(error).__name__}: {error}{_place_of(error)}. Fix "
+                "that package, or uninstall it."
             ) from error
+
+
+def _place_of(error: BaseException) -> str:
+    """The innermost line outside of attnflow and of Python's imports; empty: none."""
+    ours = str(Path(__file__).parents[1])
+    for frame in reversed(traceback.extract_tb(error.__traceback__)):
+        file = frame.filename
+        if not file.startswith((ours, "<")) and "importlib" not in file:
+            return f" ({file}, line {frame.lineno})"
+    return ""
 
 
 @contextmanager
