@@ -85,8 +85,9 @@ def _show(output: Output, facts: dict[str, Any]) -> None:
     lines = {name: facts[name] for name in ("attnflow", "python", "platform", "cores")}
     lines["x64"] = "works" if facts["x64"] else "DOES NOT WORK"
     lines["modules"] = facts["modules"]["trouble"] or "compiled"
-    lines["torch"] = facts["torch"] or "not installed (only bench and observe use it)"
-    lines["ffmpeg"] = facts["ffmpeg"] or "not installed (only films need it)"
+    use = "bench, .pt files and the published random numbers of scansnap"
+    lines["torch"] = facts["torch"] or f"not installed (for {use})"
+    lines["ffmpeg"] = facts["ffmpeg"] or "not installed (for .mp4 animations)"
     for name, value in lines.items():
         output.say(f"{name:<12} {value}")
     output.say("\nDirectories")
