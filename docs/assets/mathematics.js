@@ -9,10 +9,20 @@ function typeset() {
     const plain = [...formula.childNodes];
     try {
       katex.render(tex, formula, { displayMode: display, strict: "ignore" });
+      if (!display) keepTogether(formula);
     } catch {
       formula.replaceChildren(...plain);
     }
   }
+}
+
+/* A line may break after a formula, and would leave a comma at the start of the next. */
+function keepTogether(formula) {
+  const text = formula.nextSibling;
+  const box = formula.querySelector(".katex-html")?.lastElementChild;
+  if (!box || text?.nodeType !== Node.TEXT_NODE || !/^[,.;:?!)]/.test(text.data)) return;
+  box.append(text.data[0]);
+  text.data = text.data.slice(1);
 }
 
 typeset();

@@ -20,7 +20,7 @@
 import attnflow as af
 
 run = af.run("mixture/figure1", seeds=3)
-loss = run["loss_by_group"].mean("seed")
+loss = run["loss_by_group"].mean("seed").drop_vars("clock")
 loss.plot.line(x="time", yscale="log")
 # %% [markdown]
 # A run is an `xarray.Dataset`, and shows what it is:

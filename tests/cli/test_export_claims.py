@@ -66,6 +66,13 @@ def test_a_folder_for_each_claim_and_an_index(program, out):
     assert (out / "code" / "tests" / "toy.py").is_file()
 
 
+def test_the_index_of_some_claims_has_their_commands(program, out):
+    export(program, "toy/T-Thm2")
+    index = (out / "README.md").read_text("utf-8")
+    assert "attnflow verify toy/T-Thm2 --seeds 2 --witness --json mine.json" in index
+    assert "attnflow diff T-Thm2/claim.json mine.json" in index
+
+
 def test_a_report_answers_what_a_referee_asks(exported):
     report = (exported / "T-Thm1" / "README.md").read_text("utf-8")
     for text in (
@@ -188,7 +195,9 @@ def test_a_witness_is_run_and_lies_beside_its_output(
     report = (folder / "README.md").read_text("utf-8")
     assert "refuted as printed" in report
     assert "It agrees: lowest loss: 0.11" in report
-    assert "1 of them were run and agree" in (out / "README.md").read_text("utf-8")
+    index = (out / "README.md").read_text("utf-8")
+    assert "was run for 1 of these claims and agrees (of 1 that have one)" in index
+    assert "attnflow verify toy --seeds 2 --witness --json mine.json" in index
 
 
 def test_a_witness_that_says_otherwise_is_a_surprise(

@@ -47,7 +47,7 @@ def test_json_into_a_file_leaves_the_summary_on_stdout(program, tmp_path):
 def test_people_see_setting_form_outcome_stages_and_place(program, store_of_its_own):
     shown = program("run", "toy/flow", "--seeds", 2).stdout
     for text in (
-        "width=4",
+        "setting  as declared (attnflow list toy/flow)",
         "transport: the cheapest exact form",
         "finished: The run reached its end.",
         "not reached",
@@ -57,6 +57,15 @@ def test_people_see_setting_form_outcome_stages_and_place(program, store_of_its_
         str(store_of_its_own),
     ):
         assert text in shown, text
+
+
+def test_what_a_run_changes_in_its_setting_comes_first(program):
+    shown = program("run", "toy/flow", "width=8").stdout
+    assert (
+        "\nsetting  width=8, otherwise as declared (attnflow list toy/flow)\n" in shown
+    )
+    line = program("runs").stdout.strip().splitlines()[-1]
+    assert line.split()[-1] == "width=8"
 
 
 def test_seeds_and_rerun(program, toy):

@@ -170,7 +170,7 @@ def test_a_correction_that_comes_out_otherwise_is_exit_code_1(program, toy):
 def test_the_scope_with_what_is_missed(program, toy):
     with_claims(toy, replace(toy_claim(), under=("m",)), conditions=conditions)
     shown = program("verify").stdout
-    assert "toy/T-Thm1 holds: holds here, beyond its conditions." in shown
+    assert "toy/T-Thm1 holds here, beyond its conditions." in shown
     assert "Scope beyond: m (m ≥ 8) is missed by a factor of 2." in shown
     (row,) = program.json("verify")["claims"]
     assert (row["scope"], row["slack"]) == ("beyond", 0.5)
@@ -182,7 +182,7 @@ def test_the_scope_with_its_smallest_slack(program, toy):
         return [at_least("m", "m ≥ 2", setting["width"], 2)]
 
     with_claims(toy, replace(toy_claim(), under=("m",)), conditions=wide)
-    assert "the nearest to being missed by a factor of 2." in program("verify").stdout
+    assert "the tightest by a factor of 2." in program("verify").stdout
 
 
 class TestWitness:
@@ -224,7 +224,8 @@ class TestWitness:
 
 def test_the_family_is_told_under_the_table_and_in_json(program, toy):
     with_shares(toy, (True, True, True))
-    assert "chance alone would have given 0.125" in program("verify").stdout
+    shown = program("verify").stdout
+    assert "By chance alone it would hold with probability 0.12." in shown
     family = program.json("verify")["family"]
     assert family["by_chance"] == family["any_by_chance"] == 0.125
     assert family["held"] == 1 and family["beyond_chance"] == 0
@@ -397,7 +398,7 @@ class TestOwnRun:
         run = af.run("toy/flow").assign_attrs(experiment="other")
         export_netcdf(run, "mine.nc")
         message = program.refused("verify", "--run", "mine.nc")
-        assert "a run of toy/other, at which none of these claims looks" in message
+        assert "a run of toy/other, and none of these claims is judged on" in message
 
 
 def test_an_own_run_from_python(program):

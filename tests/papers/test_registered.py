@@ -84,6 +84,7 @@ def test_its_statistics_can_be_swept(site):
     [
         ("broken_one", "import no_such_module", "No module named 'no_such_module'"),
         ("broken_two", "raise SystemExit(3)", "SystemExit: 3"),
+        ("broken_twelve", "\nCLAIMS == 1", "broken_twelve.py, line 2). Fix"),
         ("broken_nine", "raise GeneratorExit", "GeneratorExit"),
         ("broken_ten", "raise KeyboardInterrupt", "KeyboardInterrupt"),
         ("broken_eleven", "raise BaseException('odd')", "BaseException: odd"),

@@ -47,7 +47,7 @@ def _page(record: Paper, views: list[ClaimView]) -> str:
     parts = [
         f"# {record.slug}: {prose(record.title)}",
         prose(record.summary),
-        f"Read: {prose(record.version_read)}. Cite it with "
+        f"Version: {prose(record.version_read)}. Cite it with "
         f"`attnflow cite {record.slug}`; [findings and files]({record.slug}-code.md) "
         "has what came out and where the code is.",
         _experiments(record),

@@ -193,13 +193,13 @@ def _command(name: str, command: Any) -> str:
     for parameter in command.params:
         if parameter.name == "help":
             continue
+        names = ", ".join((*parameter.opts, *parameter.secondary_opts))
+        value = parameter.metavar or ""
         is_option = parameter.param_type_name == "option"
-        spelled = (
-            ", ".join(parameter.opts)
-            if is_option
-            else (parameter.metavar or parameter.name.upper())
+        spelled = f"{names} {value}" if is_option else value or parameter.name.upper()
+        rows.append(
+            (code(spelled.strip()), prose(getattr(parameter, "help", "") or ""))
         )
-        rows.append((code(spelled), prose(getattr(parameter, "help", "") or "")))
     text = inspect.cleandoc(command.help or "").partition("\f")[0]
     listing = table(("argument or option", "meaning"), rows) if rows else ""
     return f"## {name}\n\n{prose(text)}\n\n{listing}"

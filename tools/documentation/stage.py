@@ -9,6 +9,7 @@ from tools.documentation.gallery import gallery_page
 from tools.documentation.notebooks import notebook_pages
 from tools.documentation.papers import paper_pages
 from tools.documentation.reference import reference_pages
+from tools.documentation.text import table
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 OUT = ROOT / "build" / "docs"
@@ -116,7 +117,9 @@ def _relative(place: str, page: str) -> str:
 def _decisions() -> str:
     """The decisions in their order, by title."""
     lines = ["# Design decisions", "", "One page for each choice that is not obvious."]
+    rows = []
     for path in sorted((ROOT / "docs/decisions").glob("[0-9]*.md")):
         title = path.read_text("utf-8").partition("\n")[0].removeprefix("# ")
-        lines.append(f"{int(path.name[:4])}. [{title}]({path.name})")
-    return "\n".join([*lines[:3], "", *lines[3:], ""])
+        # A list would number them anew, and decision 18 has two pages.
+        rows.append((str(int(path.name[:4])), f"[{title}]({path.name})"))
+    return "\n".join([*lines, "", table(("", "decision"), rows)])

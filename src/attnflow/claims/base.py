@@ -32,7 +32,7 @@ class Kind(StrEnum):
 
 
 class Verdict(StrEnum):
-    """The answers that a statement can get."""
+    """The verdict on a statement: holds, fails, inconclusive or unchecked."""
 
     HOLDS = "holds"
     FAILS = "fails"

@@ -25,8 +25,8 @@ def read_table(path: str | Path) -> list[Row]:
         ) from None
     except (ValueError, KeyError, TypeError) as error:
         raise ValueError(
-            f"{path} is not a claims table ({error!r}). Give a file that `attnflow "
-            "verify --json FILE` wrote."
+            f"{path} is not a claims table. Give a file that `attnflow verify --json "
+            "FILE` wrote."
         ) from error
     return [Row.from_json(row) for row in rows]
 

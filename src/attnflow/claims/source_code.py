@@ -97,6 +97,7 @@ def _source(function: Function) -> Source | None:
         return None
     # The path relative to the package, or the whole path.
     parts = Path(file).parts
-    start = parts.index("attnflow") if "attnflow" in parts else 0
+    # A clone, or a user, may be called so too: the package is the innermost of them.
+    start = max((i for i, part in enumerate(parts) if part == "attnflow"), default=0)
     path = str(Path(*parts[start:]))
     return Source(function.__qualname__, path, line, "".join(lines).rstrip())

@@ -15,12 +15,12 @@ def scope_words(row: Row) -> str:
     elif row.scope is not Scope.THEOREM:
         text = f"{scope}: {_ELSE[row.scope]}."
     elif row.slack is None:
-        text = f"{scope}: it assumes no number."
+        text = f"{scope}: none of its conditions is a numerical bound."
     else:
-        near = ", the nearest to being missed by a factor of"
+        near = ", the tightest by a factor of"
         least = f"{near} {row.slack:.3g}" if math.isfinite(row.slack) else ""
         text = f"{scope}: all its conditions are met{least}."
-    unread = f" No number decides {', '.join(row.unread)}." if row.unread else ""
+    unread = f" Not decided by numbers: {', '.join(row.unread)}." if row.unread else ""
     return f"{text}{unread}"
 
 

@@ -117,9 +117,9 @@ def main() -> None:
     # A shell starts its background jobs with interrupts ignored; `kill -INT` on one
     # is meant all the same.
     signal.signal(signal.SIGINT, signal.default_int_handler)
-    # Checks inside of compiled flows call back to Python, and JAX keeps no such program
-    # between sessions: that is most of a flow's time. What they check (times in order,
-    # within the flow's span) is so by construction.
+    # Checks inside of compiled flows call back to Python, and such a program cannot be
+    # kept between sessions: to compile it again is most of a flow's time. What they
+    # check (times in order, within the flow's span) is so by construction.
     os.environ.setdefault("EQX_ON_ERROR", "off")
     # Nobody replaces functions of attnflow in a process of this program.
     os.environ.setdefault("ATTNFLOW_TRACES", "kept")

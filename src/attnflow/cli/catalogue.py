@@ -17,7 +17,12 @@ if TYPE_CHECKING:
 
 @guarded
 def list_all(
-    paper: Annotated[str | None, typer.Argument(metavar="PAPER[/EXPERIMENT]")] = None,
+    paper: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="PAPER[/EXPERIMENT]", help="mixture, say, or mixture/figure1."
+        ),
+    ] = None,
     every: Annotated[
         bool, typer.Option("--all", help="List everything in every paper.")
     ] = False,
@@ -25,8 +30,8 @@ def list_all(
 ) -> int:
     """List the papers; with a paper, its experiments, figures and tables, and claims.
 
-    With an experiment, list its settings: type, range, unit and default. `mix` lists
-    the parts of mixed experiments. JSON always contains everything.
+    With an experiment, list its settings: type, range, unit and default.
+    `mix` lists the parts of mixed experiments. JSON always contains everything.
     """
     from attnflow.papers import select_papers
     from attnflow.runs.runner import find_experiment, find_source
@@ -150,7 +155,8 @@ def _kind(exhibit: "Exhibit") -> str:
 
 @guarded
 def cite(
-    paper: Annotated[str, typer.Argument(metavar="PAPER")], json: Json = None
+    paper: Annotated[str, typer.Argument(metavar="PAPER", help="mixture, say.")],
+    json: Json = None,
 ) -> int:
     """Print the BibTeX entries of a paper and of attnflow."""
     from attnflow.papers.citation import citation
@@ -164,7 +170,7 @@ def cite(
 
 @guarded
 def new_paper(
-    name: Annotated[str, typer.Argument(metavar="NAME")],
+    name: Annotated[str, typer.Argument(metavar="NAME", help="needle, say.")],
     into: Annotated[
         Path, typer.Option(metavar="DIR", help="Parent directory of the package.")
     ] = Path(),

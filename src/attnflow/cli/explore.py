@@ -15,8 +15,16 @@ from attnflow.schema.files import check_place
 
 @guarded
 def explore(
-    target: Annotated[str | None, typer.Argument(metavar="PAPER[/EXPERIMENT]")] = None,
-    settings: Annotated[list[str] | None, typer.Argument(metavar="KEY=VALUE")] = None,
+    target: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="PAPER[/EXPERIMENT]", help="mixture/figure1, say (default: all)."
+        ),
+    ] = None,
+    settings: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="KEY=VALUE", help="Settings: omega=0.05, say."),
+    ] = None,
     out: Annotated[
         Path | None,
         typer.Option(
@@ -27,9 +35,8 @@ def explore(
 ) -> int:
     """Write pages with sliders that compute experiments in the browser.
 
-    One file that opens from a disk: `attnflow explore mixture/figure1 --out a.html`.
-    Without a target, write pages for all papers and one that lists them, and open that
-    in a browser, if there is one.
+    One file, without a server: `attnflow explore mixture/figure1 --out a.html`
+    Without a target, pages for all papers and an index, opened in a browser.
     """
     from attnflow.papers.base import select_papers
     from attnflow.site.explore import explore as build

@@ -18,14 +18,22 @@ from attnflow.cli.verify import SEEDS, chosen_claims
 
 @guarded
 def export_claims(
-    target: Annotated[str, typer.Argument(metavar="PAPER[/CLAIM]")],
+    target: Annotated[
+        str,
+        typer.Argument(
+            metavar="PAPER[/CLAIM]", help="mixture, say, or mixture/B-L6.1."
+        ),
+    ],
     out: Annotated[Path, typer.Option(metavar="DIR", help="Output directory.")],
-    seeds: Annotated[int, typer.Option(min=1, help="Number of seeds.")] = SEEDS,
+    seeds: Annotated[
+        int, typer.Option(metavar="N", min=1, help="Number of seeds.")
+    ] = SEEDS,
     only: Annotated[
         list[str] | None,
         typer.Option(
-            metavar="ID*|KIND|SCOPE|ORIGIN|VERDICT",
-            help="Export only matching claims.",
+            metavar="TRAIT",
+            help="Export only claims with this id (B-Thm4.1*), kind, scope, origin or "
+            "recorded verdict; repeatable.",
         ),
     ] = None,
     witness: Annotated[
@@ -39,8 +47,8 @@ def export_claims(
 ) -> int:
     """Write verdicts as folders that a referee can read without attnflow.
 
-    Each has the statement, its conditions, code, numbers by seed, trials, the witness
-    script and how to run it again. An interrupted command resumes.
+    Each has the statement, its conditions, code, numbers by seed, trials,
+    the witness script and how to run it again. An interrupted command resumes.
     """
     from attnflow.claims import ClaimsTable
     from attnflow.cli.verdicts import is_surprise

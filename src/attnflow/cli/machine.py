@@ -29,17 +29,17 @@ if TYPE_CHECKING:
 VARIABLES = {
     "ATTNFLOW_STORE": "the directory of stored runs and verdicts",
     "ATTNFLOW_DATA": "the directory of data sets",
-    "ATTNFLOW_CACHE": "the directory that holds compiled programs",
+    "ATTNFLOW_CACHE": "the directory of compiled programs",
     "ATTNFLOW_DEBUG": "show tracebacks of wrong usage too",
     "XDG_CACHE_HOME": "the user's cache: where these three are by default",
-    "ATTNFLOW_TRACES": "kept: a program that was traced before is found by its code",
+    "ATTNFLOW_TRACES": "kept: what this code has traced before is not traced again",
     "XLA_FLAGS": "flags of the compiler; without it workers get one thread",
     "OMP_NUM_THREADS": "threads; without it workers get one",
     "OPENBLAS_NUM_THREADS": "threads; without it workers get one",
     "MKL_NUM_THREADS": "threads; without it workers get one",
     "MALLOC_MMAP_THRESHOLD_": "bytes of arrays that are returned at once; workers: 10⁶",
     "MALLOC_ARENA_MAX": "heaps of the C library; without it workers get one",
-    "EQX_ON_ERROR": "checks inside of compiled flows, which the program turns off",
+    "EQX_ON_ERROR": "checks inside compiled flows, which commands turn off",
     "PYTHONDONTWRITEBYTECODE": "Python keeps no compiled modules (see modules, above)",
 }
 """Environment variables that attnflow reads, and what each of them decides."""
@@ -85,8 +85,9 @@ def _show(output: Output, facts: dict[str, Any]) -> None:
     lines = {name: facts[name] for name in ("attnflow", "python", "platform", "cores")}
     lines["x64"] = "works" if facts["x64"] else "DOES NOT WORK"
     lines["modules"] = facts["modules"]["trouble"] or "compiled"
-    lines["torch"] = facts["torch"] or "not installed (only bench and observe use it)"
-    lines["ffmpeg"] = facts["ffmpeg"] or "not installed (only films need it)"
+    use = "bench, .pt files and the published random numbers of scansnap"
+    lines["torch"] = facts["torch"] or f"not installed (for {use})"
+    lines["ffmpeg"] = facts["ffmpeg"] or "not installed (for .mp4 animations)"
     for name, value in lines.items():
         output.say(f"{name:<12} {value}")
     output.say("\nDirectories")
@@ -300,7 +301,9 @@ def _content(name: str | None) -> dict[str, list[dict[str, Any]]]:
 
 @guarded
 def bench(
-    paper: Annotated[str | None, typer.Argument(metavar="PAPER")] = None,
+    paper: Annotated[
+        str | None, typer.Argument(metavar="PAPER", help="mixture, say (default: all).")
+    ] = None,
     json: Json = None,
 ) -> int:
     """Benchmark reduced forms against plain weights and against PyTorch."""

@@ -13,7 +13,12 @@ from attnflow.schema.files import check_place
 
 @guarded
 def observe(
-    experiment: Annotated[str, typer.Argument(metavar="PAPER/EXPERIMENT")],
+    experiment: Annotated[
+        str,
+        typer.Argument(
+            metavar="PAPER/EXPERIMENT", help="What was trained: mixture/figure1, say."
+        ),
+    ],
     arguments: Annotated[
         list[str],
         typer.Argument(
@@ -28,8 +33,8 @@ def observe(
         str | None,
         typer.Option(
             metavar="0,10,100",
-            help="Times of the files, in order. Without it, each file holds "
-            "a whole series, of a seed each.",
+            help="Times of the files, in order. Without it, each file is "
+            "the whole series of one seed.",
         ),
     ] = None,
     name: Annotated[

@@ -40,7 +40,8 @@ Json = Annotated[
     typer.Option("--json", metavar="FILE", help="Write JSON to a file (-: stdout)."),
 ]
 Workers = Annotated[
-    int | None, typer.Option(min=0, help="Number of processes (0: this one).")
+    int | None,
+    typer.Option(metavar="N", min=0, help="Number of processes (0: this one)."),
 ]
 
 

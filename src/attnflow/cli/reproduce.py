@@ -31,7 +31,12 @@ QUICK = OUTPUT / "quick"
 
 @guarded
 def reproduce(
-    target: Annotated[str | None, typer.Argument(metavar="PAPER[/EXHIBIT]")] = None,
+    target: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="PAPER[/EXHIBIT]", help="mixture/figure1a, say (default: all)."
+        ),
+    ] = None,
     quick: Annotated[bool, typer.Option("--quick", help="Use smaller runs.")] = False,
     maps: Annotated[
         bool, typer.Option("--maps", help="Include maps (minutes each).")

@@ -1,8 +1,9 @@
 """`attnflow runs`, `export`, `export-site` and `diff`: results that are kept."""
 
 from collections import Counter
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -18,6 +19,7 @@ from attnflow.cli.output import (
     seconds,
 )
 from attnflow.cli.reproduce import OUTPUT, QUICK
+from attnflow.cli.run import changed_settings
 from attnflow.schema.files import check_place
 from attnflow.schema.settings import typed_setting
 
@@ -28,7 +30,7 @@ if TYPE_CHECKING:
 @guarded
 def runs(
     paper: Annotated[
-        str | None, typer.Option(help="List only runs of this paper.")
+        str | None, typer.Option(metavar="PAPER", help="List only runs of this paper.")
     ] = None,
     json: Json = None,
 ) -> int:
@@ -47,7 +49,7 @@ def runs(
             f"{len(old)} runs of an earlier attnflow are there as folders without "
             f"checksums. They are not read; remove them, {old[0]} the first.\n"
         )
-    columns = ("run", "experiment", "form", "outcome", "seeds", "time", "setting")
+    columns = ("run", "experiment", "form", "outcome", "seeds", "time", "changed")
     rows = [
         (
             summary["id"],
@@ -56,7 +58,7 @@ def runs(
             summary["outcome"],
             str(len(summary["seeds"])),
             seconds(summary["seconds"]),
-            " ".join(typed_setting(summary["setting"])),
+            _changed(summary),
         )
         for summary in summaries
     ]
@@ -64,9 +66,19 @@ def runs(
     return 0
 
 
+def _changed(summary: Mapping[str, Any]) -> str:
+    """The changed settings of a run, or all of them if none are declared."""
+    changed = changed_settings(summary)
+    if changed is None:
+        return " ".join(typed_setting(summary["setting"]))
+    return " ".join(changed) or ABSENT
+
+
 @guarded
 def export(
-    run: Annotated[str, typer.Argument(help="Id of the run, or a prefix of it.")],
+    run: Annotated[
+        str, typer.Argument(metavar="ID", help="Id of the run, or its beginning.")
+    ],
     out: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Output file.")
     ] = None,
@@ -119,14 +131,14 @@ def export_site(
 
 @guarded
 def diff(
-    old: Annotated[Path, typer.Argument(metavar="OLD.json")],
-    new: Annotated[Path, typer.Argument(metavar="NEW.json")],
+    old: Annotated[Path, typer.Argument(metavar="OLD.json", help="Before.")],
+    new: Annotated[Path, typer.Argument(metavar="NEW.json", help="After.")],
     json: Json = None,
 ) -> int:
     """Compare two claims tables that `attnflow verify --json FILE` wrote.
 
-    Tables of version 1 are read too. The exit code is 1 where a claim was decided in
-    both, and not alike.
+    Tables of version 1 are read too. The exit code is 1 if a claim was decided
+    in both tables, with different verdicts.
     """
     from attnflow.claims.differences import Difference, compare, read_table
 

@@ -21,24 +21,43 @@ from attnflow.cli.output import (
     spread,
 )
 from attnflow.schema.files import check_place
-from attnflow.schema.settings import typed_setting
+from attnflow.schema.settings import as_record, typed, typed_setting
 
 
 @guarded
 def run(
-    experiment: Annotated[str, typer.Argument(metavar="PAPER/EXPERIMENT")],
-    settings: Annotated[list[str] | None, typer.Argument(metavar="KEY=VALUE")] = None,
-    seeds: Annotated[int | None, typer.Option(min=1, help="Number of seeds.")] = None,
+    experiment: Annotated[
+        str,
+        typer.Argument(
+            metavar="PAPER/EXPERIMENT", help="mixture/figure1, say (see: list)."
+        ),
+    ],
+    settings: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="KEY=VALUE", help="Settings: width=64 (see: list PAPER/EXPERIMENT)."
+        ),
+    ] = None,
+    seeds: Annotated[
+        int | None, typer.Option(metavar="N", min=1, help="Number of seeds.")
+    ] = None,
     rerun: Annotated[
         bool, typer.Option("--rerun", help="Ignore the stored run.")
     ] = False,
     data: Annotated[
         Path | None,
-        typer.Option(exists=True, dir_okay=False, help="Your own data (.npz)."),
+        typer.Option(
+            metavar="FILE", exists=True, dir_okay=False, help="Your own data (.npz)."
+        ),
     ] = None,
     weights: Annotated[
         Path | None,
-        typer.Option(exists=True, dir_okay=False, help="Your own initial weights."),
+        typer.Option(
+            metavar="FILE",
+            exists=True,
+            dir_okay=False,
+            help="Your own initial weights (.npz).",
+        ),
     ] = None,
     record: Annotated[
         str | None, typer.Option(metavar="NAME,NAME", help="Observables to record.")
@@ -146,7 +165,7 @@ def give_and_show(
 
     output.give({"runs": [summary]})
     output.say(f"{summary['paper']}/{summary['experiment']}  {summary['id']}")
-    output.say(f"setting  {' '.join(typed_setting(summary['setting']))}")
+    output.say(f"setting  {_setting_line(summary)}")
     if summary["system"] is not None:
         output.say(f"system   {summary['system']}")
     why = summary["form_reason"] or "nothing is trained"
@@ -165,6 +184,31 @@ def give_and_show(
     stored = [store.path(summary["id"])] if store.has(summary["id"]) else []
     for path in [*stored, *files]:
         output.say(f"kept in  {path}")
+
+
+def changed_settings(summary: Mapping[str, Any]) -> list[str] | None:
+    """What a run changes in the declared setting; `None` where none is known."""
+    from attnflow.runs.runner import find_experiment
+
+    # The settings of mixed experiments import JAX, and are no paper's.
+    if summary["paper"] == "mix":
+        return None
+    try:
+        paper, id = find_experiment(f"{summary['paper']}/{summary['experiment']}")
+    except ValueError:
+        return None
+    declared = as_record(paper.recipe(id).setting)
+    setting = summary["setting"].items()
+    return typed({k: v for k, v in setting if k not in declared or declared[k] != v})
+
+
+def _setting_line(summary: Mapping[str, Any]) -> str:
+    changed = changed_settings(summary)
+    if changed is None:
+        return " ".join(typed_setting(summary["setting"]))
+    name = f"{summary['paper']}/{summary['experiment']}"
+    start = f"{' '.join(changed)}, otherwise " if changed else ""
+    return f"{start}as declared (attnflow list {name})"
 
 
 def stage_table(rows: Sequence[dict]) -> Table:

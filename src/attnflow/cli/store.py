@@ -32,8 +32,8 @@ def check(
 ) -> int:
     """Read every stored file and compare it with its checksums.
 
-    These are runs, sweeps, verdicts, figures and tables, and compiled programs. The
-    exit code is 1 where something is damaged and was not repaired.
+    These are runs, sweeps, verdicts, figures and tables, and compiled programs.
+    The exit code is 1 if something is damaged and was not repaired.
     """
     from attnflow.cli.output import shown_progress
     from attnflow.runs.store import Store

@@ -19,16 +19,24 @@ from attnflow.schema.files import check_place
 @guarded
 def sweep(
     experiment: Annotated[
-        str | None, typer.Argument(metavar="PAPER/EXPERIMENT")
+        str | None,
+        typer.Argument(metavar="PAPER/EXPERIMENT", help="mixture/figure1, say."),
     ] = None,
-    settings: Annotated[list[str] | None, typer.Argument(metavar="KEY=VALUES")] = None,
+    settings: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="KEY=VALUES", help="omega=0.01..1:9:log, width=16,64, or steps=500."
+        ),
+    ] = None,
     zip: Annotated[
         list[str] | None,
         typer.Option(
             metavar="KEY,KEY", help="Vary these keys together, along one dim."
         ),
     ] = None,
-    seeds: Annotated[int | None, typer.Option(min=1, help="Number of seeds.")] = None,
+    seeds: Annotated[
+        int | None, typer.Option(metavar="N", min=1, help="Number of seeds.")
+    ] = None,
     measure: Annotated[
         list[str] | None,
         typer.Option(
@@ -36,15 +44,19 @@ def sweep(
             help="Statistic or claim to compute in each cell.",
         ),
     ] = None,
-    executor: Annotated[str, typer.Option(help="local, dask or here.")] = "local",
+    executor: Annotated[
+        str, typer.Option(metavar="NAME", help="local, dask or here.")
+    ] = "local",
     workers: Annotated[
-        int | None, typer.Option(min=1, help="Number of processes.")
+        int | None, typer.Option(metavar="N", min=1, help="Number of processes.")
     ] = None,
     scheduler: Annotated[
         str | None,
         typer.Option(metavar="tcp://…", help="Address of a running Dask cluster."),
     ] = None,
-    batch: Annotated[int, typer.Option(min=1, help="Cells per batch.")] = 32,
+    batch: Annotated[
+        int, typer.Option(metavar="N", min=1, help="Cells per batch.")
+    ] = 32,
     limit: Annotated[
         float | None, typer.Option(metavar="SECONDS", help="Time limit for a cell.")
     ] = None,
@@ -61,10 +73,16 @@ def sweep(
         ),
     ] = None,
     coarse: Annotated[
-        int, typer.Option(min=1, help="Spacing of the first cells of --refine.")
+        int,
+        typer.Option(
+            metavar="N", min=1, help="Spacing of the first cells of --refine."
+        ),
     ] = 8,
     power: Annotated[
-        float, typer.Option(help="Power of the second key in the boundary's law.")
+        float,
+        typer.Option(
+            metavar="P", help="Power of the second key in the boundary's law."
+        ),
     ] = 2.0,
     out: Annotated[
         Path | None,

@@ -71,7 +71,10 @@ def show_claims(output: Output, table: ClaimsTable) -> None:
     output.say(table.summary())
     for sentence in readings(table.rows):
         output.say(sentence)
-    output.say(str(table.family))
+    if len(table.rows) > 1:
+        output.say(str(table.family))
+    elif table.rows:
+        output.say(chance_words(table.rows[0]))
 
 
 def summary_table(rows: Sequence[Row]) -> Table:
@@ -117,6 +120,15 @@ def _held(row: Row) -> str:
     return f"{row.held}/{row.seeds} in [{low:.2g}, {high:.2g}]"
 
 
+def chance_words(row: Row) -> str:
+    """How likely one claim would pass its rule by chance, under stated assumptions."""
+    if row.verdict is Verdict.UNCHECKED:
+        return ""
+    if not row.chance:
+        return "It is decided by arithmetic alone."
+    return f"By chance alone it would hold with probability {row.chance:.2g}."
+
+
 def readings(rows: Sequence[Row]) -> list[str]:
     """What failures mean at their scopes, such as `Refuted as printed`, with ids."""
     ids: dict[str, list[str]] = {}
@@ -129,7 +141,9 @@ def readings(rows: Sequence[Row]) -> list[str]:
 def row_words(row: Row) -> list[str]:
     """A row as sentences: both verdicts, the scope, and the witness."""
     reading = "" if row.reading == str(row.verdict) else f": {row.reading}"
-    lines = [f"{row.paper}/{row.id} {row.words}{reading}.", scope_words(row)]
+    # `holds under its conditions` says what `holds` does.
+    words = row.reading if row.reading.startswith(row.words) else row.words + reading
+    lines = [f"{row.paper}/{row.id} {words}.", scope_words(row)]
     if row.corrected is not None:
         lines.append(f"Corrected ({row.corrected.kind}): {row.corrected.statement}")
     if row.witness is not None:

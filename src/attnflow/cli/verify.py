@@ -33,13 +33,21 @@ SEEDS = 5
 
 @guarded
 def verify(
-    target: Annotated[str | None, typer.Argument(metavar="PAPER[/CLAIM]")] = None,
-    seeds: Annotated[int, typer.Option(min=1, help="Number of seeds.")] = SEEDS,
+    target: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="PAPER[/CLAIM]", help="mixture/B-L6.1, say (default: all)."
+        ),
+    ] = None,
+    seeds: Annotated[
+        int, typer.Option(metavar="N", min=1, help="Number of seeds.")
+    ] = SEEDS,
     only: Annotated[
         list[str] | None,
         typer.Option(
-            metavar="ID*|KIND|SCOPE|ORIGIN|VERDICT",
-            help="Check only claims recorded as such.",
+            metavar="TRAIT",
+            help="Check only claims with this id (B-Thm4.1*), kind, scope, origin or "
+            "recorded verdict; repeatable.",
         ),
     ] = None,
     changed: Annotated[
@@ -118,12 +126,13 @@ def seeds_words(selection: "Selection", seeds: int) -> str:
         for claim in claims
         if any(request.seeds is None for request in claim.needs.values())
     ]
-    own = len(claims) - len(open_ones)
-    if not own:
+    if len(open_ones) == len(claims):
         return f"Seeds: {seeds} for every claim (--seeds)."
+    if not open_ones:
+        return f"Seeds: as many as each claim declares; --seeds {seeds} is not used."
     return (
-        f"Seeds: {own} of {len(claims)} claims have a number of seeds of their own, "
-        f"which --seeds {seeds} does not change."
+        f"Seeds: {seeds} (--seeds) for {len(open_ones)} of {len(claims)} claims; the "
+        "others declare how many they need."
     )
 
 
@@ -170,8 +179,8 @@ def _judge_file(
     if not rows:
         which = "/".join(str(run.attrs.get(n, "?")) for n in ("paper", "experiment"))
         raise ValueError(
-            f"Your file has a run of {which}, at which none of these claims looks. "
-            "`attnflow list` shows claims and experiments; name another claim."
+            f"Your file has a run of {which}, and none of these claims is judged on "
+            "that experiment. `attnflow list` shows claims and experiments."
         )
     return rows
 

@@ -170,7 +170,7 @@ def _check_tokens(task: SequenceClasses) -> None:
 
 @dataclass(frozen=True)
 class AlikeClasses:
-    """Classes with the same tokens in common and as many of their own.
+    """Sequence classes with shared common tokens and equally many distinct ones each.
 
     Kinds of tokens stand in the order: common to all; common to the classes of one
     query, query by query; distinct, class by class; queries; next tokens; and all that

@@ -20,7 +20,7 @@ class PermutedGroups:
 
 @dataclass(frozen=True)
 class PrivateTokens:
-    """Samples of a few kinds that share some tokens and hold others for themselves.
+    """Symmetry of samples that share some tokens and have private ones.
 
     Kind k has `counts[k]` samples, and each of them `private[k]` tokens that occur
     nowhere else. Whatever permutes the samples of a kind, or the private tokens of a

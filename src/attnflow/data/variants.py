@@ -117,7 +117,7 @@ class NoisyLabels(AbstractVariant):
 
 @dataclass(frozen=True)
 class Positions(AbstractVariant):
-    """Positional encodings: tokens of another task that also know where they stand.
+    """Positional encodings, added to another task's tokens or multiplied with them.
 
     The word x at position i is the token
 

@@ -28,7 +28,7 @@ Cell = tuple[int, Experiment, Built]
 def run_batch(
     experiments: Sequence[Experiment], *, seeds: Sequence[int] = (0,), pad: bool = False
 ) -> list[xr.Dataset | Exception]:
-    """Runs of many experiments; neighbours of one shape are one computation.
+    """Run many experiments; neighbours with arrays of equal shapes train side by side.
 
     Neighbours are of one shape where their systems have equal shapes, and their stages
     (but for learning rates), times and observables are equal: such cells and all of

@@ -225,7 +225,7 @@ def field_bar(
 def outlined(
     ax: Axes, x: npt.ArrayLike, y: npt.ArrayLike, *, width: float = 1.6, **style: Any
 ) -> Line2D:
-    """A curve with a rim of the paper's colour, visible on any ground.
+    """A curve outlined in the background colour, visible on any picture.
 
     `style` goes to `Axes.plot`.
     """

@@ -11,6 +11,7 @@ import re
 import signal
 import threading
 import tomllib
+import traceback
 import warnings
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -18,6 +19,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, fields
 from importlib.metadata import EntryPoint
 from importlib.resources import files
+from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
@@ -28,7 +30,7 @@ from attnflow.schema.dataset import setting_of
 from attnflow.schema.declarations import Exhibit, Note, Recipe, Request, Statistic
 from attnflow.schema.facts import AbstractPresentable, Facts
 from attnflow.schema.installation import distribution_of, package_of, registered, xr
-from attnflow.schema.settings import look_up
+from attnflow.schema.settings import UnknownName, look_up
 
 if TYPE_CHECKING:
     from attnflow.claims import Claim
@@ -210,7 +212,7 @@ class Paper(AbstractPresentable):
 
 
 def texts_of(package: str) -> dict[str, Any]:
-    """The fields of a `Paper` that are files of its package.
+    """Notes, inventory, replies and BibTeX of a `Paper`, read from its package's files.
 
     These are `paper.bib`, `inventory.toml` and, where they are there, `notes.toml` and
     `replies.toml`: `Paper(…, **texts_of(__name__))`.
@@ -231,8 +233,24 @@ def paper(slug: str) -> Paper:
     if slug in SLUGS:
         return importlib.import_module(_ours(slug)).PAPER
     others = {s: points for s, points in registered().items() if s not in TAKEN}
-    look_up("paper", slug, dict.fromkeys((*SLUGS, *others)))
+    try:
+        look_up("paper", slug, dict.fromkeys((*SLUGS, *others)))
+    except UnknownName as error:
+        raise UnknownName(f"{error}{_owner_of(slug)}") from None
     return _load(slug, others[slug])
+
+
+def _owner_of(name: object) -> str:
+    """Whose claim `B-L6.1` is, or whose experiment `figure1`; empty: nobody's."""
+    ours = [paper(slug) for slug in SLUGS]
+    owners = [
+        record.slug
+        for record in ours
+        if name in {recipe.id for recipe in record.recipes}
+        or str(name).startswith(f"{record.letter}-")
+    ]
+    written = " or ".join(f"{slug}/{name}" for slug in owners)
+    return f" Its paper comes first: {written}." if owners else ""
 
 
 def papers() -> dict[str, Paper]:
@@ -310,9 +328,19 @@ def _contained(trouble: str) -> Iterator[None]:
             if heard:
                 raise KeyboardInterrupt from error
             raise BrokenPaper(
-                f"{trouble}: {type(error).__name__}: {error}. Fix that package, or "
-                "uninstall it."
+                f"{trouble}: {type(error).__name__}: {error}{_place_of(error)}. Fix "
+                "that package, or uninstall it."
             ) from error
+
+
+def _place_of(error: BaseException) -> str:
+    """The innermost line outside of attnflow and of Python's imports; empty: none."""
+    ours = str(Path(__file__).parents[1])
+    for frame in reversed(traceback.extract_tb(error.__traceback__)):
+        file = frame.filename
+        if not file.startswith((ours, "<")) and "importlib" not in file:
+            return f" ({file}, line {frame.lineno})"
+    return ""
 
 
 @contextmanager

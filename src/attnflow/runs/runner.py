@@ -280,7 +280,7 @@ def run(
     check: bool = False,
     **overrides: Any,
 ) -> xr.Dataset:
-    """Run an experiment, or read its run where it is stored.
+    """Run an experiment, or read its stored run.
 
     **Arguments:**
 

@@ -57,7 +57,7 @@ def default_root() -> Path:
 
 
 class Store:
-    """Runs on disk, each under the address of its content.
+    """Stored runs on disk, each under a digest of its setting, seeds and code.
 
     **Arguments:**
 

@@ -61,7 +61,7 @@ class Explorer:
 def explore(
     name: str, /, setting: Mapping[str, Value] | None = None, **more: Value
 ) -> Explorer:
-    """An explorer: sliders that move an experiment, computed in the page.
+    """An explorer: a page with sliders that retrains an experiment in the browser.
 
     **Arguments:**
 

@@ -212,7 +212,7 @@ class Status:
 
 
 def status_of(batches: Sequence[Batch], store: BatchStore) -> Status:
-    """The status of a sweep by what is stored, whoever computes it just now."""
+    """The status of a sweep from its stored batches, also while it is computed."""
     known = store.known()
     computed, wrong = 0, []
     for batch in batches:

@@ -29,7 +29,7 @@ BATCH = 32
 
 @dataclass(frozen=True)
 class Sweep:
-    """A recipe over axes: what is requested, and nothing of how it is computed.
+    """A sweep as requested: experiment, axes, seeds and statistics.
 
     **Arguments:**
 

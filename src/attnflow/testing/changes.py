@@ -18,7 +18,7 @@ def replaced(
 
 
 def frozen(run: xr.Dataset) -> xr.Dataset:
-    """Nothing moves: every record is the first one, and so is every end."""
+    """Mutation to a frozen run: every record, and the end, is the first record."""
     if "time" not in run.dims:
         return run
     changed = run.copy(deep=True)

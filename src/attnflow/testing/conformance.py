@@ -18,7 +18,7 @@ def check_conformance(
     names: Sequence[str] = ("loss",),
     twins: int = 3,
 ) -> None:
-    """Raise where a system parts from plain weights along a whole trajectory.
+    """Raise if a system deviates from plain weights anywhere along a trajectory.
 
     **Arguments:**
 

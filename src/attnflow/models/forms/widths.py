@@ -13,7 +13,7 @@ Width = int | Literal["infinite"]
 
 
 class Widths(NamedTuple):
-    """Rows of `W_K` and `W_Q`, and rows of `W_V` where the values are a chain.
+    """Widths of drawn weights: rows of `W_K` and `W_Q`, and of `W_V` in a chain.
 
     `None` where it is not known: plain weights hold it themselves, and values or scores
     that are linear in one set of weights have none.

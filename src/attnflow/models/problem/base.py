@@ -111,7 +111,7 @@ class ReluPair(AbstractReadout):
 
 
 class Classes(AbstractReadout):
-    """The margin of the own class: `f = H_y − log Σ_{c ≠ y} exp(H_c)`.
+    """Softmax over C classes, as a margin: `f = H_y − log Σ_{c ≠ y} exp(H_c)`.
 
     Labels y are numbers of classes, 0 … `count` − 1, and every class has a head of its
     own, whose output is its logit. The logistic loss of this margin is the softmax
@@ -214,7 +214,7 @@ class Squared(AbstractLoss):
 
 
 class Unhinged(AbstractLoss):
-    """Unhinged loss, `l = −y f`, with pull y: no sample is ever learned enough."""
+    """Unhinged loss, `l = −y f`, whose pull y does not shrink as samples are fitted."""
 
     def __call__(self, output: Samples, label: Samples) -> Samples:
         """The loss of each sample."""

@@ -39,7 +39,7 @@ def transformer_lens(
     scale: float | None = None,
     score_scale: float = 1.0,
 ) -> dict[str, Callable[[State], np.ndarray]]:
-    """Where our weights are in a checkpoint of TransformerLens: `names` of `observe`.
+    """TransformerLens checkpoints: the map of weight names, `names=` of `observe`.
 
     **Arguments:**
 

@@ -171,8 +171,11 @@ def _(check: HighProbability, ax: Axes, names: Sequence[str]) -> None:
         ax.vlines(rung, low, high, color=colour, lw=1.2, alpha=0.6)
         ax.plot(rung, failures / draws, "o", color=colour, zorder=4)
     figures.reference(ax, check.delta, f"threshold {check.delta:g}")
-    ax.set_xticks(rungs, [f"{n} draws" for n in check.draws])
-    ax.set(ylabel="share of failures", xlabel="rung")
+    lines = [f"{n} draws" for n in check.draws]
+    if names:
+        lines = [f"{name}\n{line}" for name, line in zip(names, lines, strict=True)]
+    ax.set_xticks(rungs, lines)
+    ax.set(ylabel="share of failures", xlabel="" if names else "rung")
     ax.margins(x=0.2)
     ax.set_ylim(bottom=-0.1 * check.delta)
 

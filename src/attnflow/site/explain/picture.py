@@ -92,9 +92,16 @@ def _panels(
     together = [*errors, *(rates if len(rates) > 1 else ())]
     for check in checks:
         if check not in together and is_drawable(check):
-            names = seed_names(len(getattr(check, "held", ())), evidence)
+            names = _names(check, evidence)
             panels.append(partial(_draw_named, check=check, which=which, names=names))
     return panels
+
+
+def _names(check: Measurement, evidence: Evidence) -> list[str]:
+    """Names of a check's seeds; of its rungs, where draws are counted run by run."""
+    if isinstance(check, HighProbability):
+        return [*evidence] if len(evidence) == len(check.draws) else []
+    return seed_names(len(getattr(check, "held", ())), evidence)
 
 
 def _draw_named(ax: Axes, check: Measurement, which: str, names: Sequence[str]) -> None:

@@ -155,7 +155,9 @@ def write_index(paper: Paper, out: Path) -> Path:
     text = json.dumps(table.as_json(), ensure_ascii=False, indent=1)
     write_text(out / INDEX, text + "\n")
     write_text(out / "claims.csv", _table(rows, digests))
-    blocks = _index(paper, rows, digests)
+    # An unchecked claim was judged with no number of seeds.
+    seeds = [m["provenance"]["seeds"] for m in marks.values() if "provenance" in m]
+    blocks = _index(paper, rows, digests, seeds[0] if seeds else 5)
     write_text(out / "README.md", markdown(blocks))
     page = write_text(out / "index.html", html(blocks))
     write_text(out / SUMS, _sums(out))
@@ -183,7 +185,9 @@ def _table(rows: Sequence[Row], digests: Sequence[str]) -> str:
     return csv_text(names, lines)
 
 
-def _index(paper: Paper, rows: Sequence[Row], digests: Sequence[str]) -> list[Block]:
+def _index(
+    paper: Paper, rows: Sequence[Row], digests: Sequence[str], seeds: int
+) -> list[Block]:
     tally = Tally([ClaimView(row, True, {}) for row in rows])
     verdicts = columns([tally])
     scopes = [
@@ -200,8 +204,9 @@ def _index(paper: Paper, rows: Sequence[Row], digests: Sequence[str]) -> list[Bl
         Paragraph(f"{paper.title}. Version read: {paper.version_read}. {CAUTION}"),
         *_described(paper),
         Paragraph(
-            f"{len(called)} claims have a second program that shares no code with "
-            f"attnflow; {agree} of them were run and agree. {tally.family}"
+            "A second program, which shares no code with attnflow, was run for "
+            f"{agree} of these claims and agrees (of {len(called)} that have one). "
+            f"{tally.family}"
         ),
         Grid(("scope", *map(str, verdicts)), scopes),
         Paragraph(
@@ -221,8 +226,7 @@ def _index(paper: Paper, rows: Sequence[Row], digests: Sequence[str]) -> list[Bl
         Code(
             f"sha256sum -c {SUMS}\n"
             "pip install -r requirements.txt\n"
-            f"attnflow verify {paper.slug} --witness --json mine.json\n"
-            f"attnflow diff {INDEX} mine.json",
+            f"{_again(paper, rows, seeds)}",
             "sh",
         ),
         Paragraph(
@@ -230,7 +234,7 @@ def _index(paper: Paper, rows: Sequence[Row], digests: Sequence[str]) -> list[Bl
             "its repository first. "
             "The first command shows that no file was changed, the last one compares "
             "your verdicts with these (exit code 1 where one differs). Each folder has "
-            "the commands for its claim alone, with its number of seeds."
+            "the commands for its claim alone."
         ),
         Paragraph(
             f"The folder code has the source files on which these verdicts depend "
@@ -238,6 +242,18 @@ def _index(paper: Paper, rows: Sequence[Row], digests: Sequence[str]) -> list[Bl
             f"{platform.platform()}, {_versions()}."
         ),
     ]
+
+
+def _again(paper: Paper, rows: Sequence[Row], seeds: int) -> str:
+    """The commands that judge the exported claims anew and compare the verdicts."""
+    options = f"--seeds {seeds} --witness --json mine.json"
+    if len(rows) == len(paper.claims):
+        return (
+            f"attnflow verify {paper.slug} {options}\nattnflow diff {INDEX} mine.json"
+        )
+    id = rows[0].id
+    text = f"attnflow verify {paper.slug}/{id} {options}\nattnflow diff {id}/claim.json"
+    return f"{text} mine.json   # one claim; the others likewise"
 
 
 def _described(paper: Paper) -> list[Block]:

@@ -113,7 +113,7 @@ class Warmup(AbstractSchedule):
 
 @dataclass(frozen=True)
 class Batches:
-    """Mini-batches: each step sees some samples alone, with equal shares.
+    """Mini-batches: each step uses a random subset of samples, with equal weights.
 
     **Arguments:**
 
