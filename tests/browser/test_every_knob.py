@@ -24,8 +24,6 @@ BESIDE = 1.07
 HALTS = 1e-3
 """A flow that slides along a kink ends after some thousand of the tiny steps that are
 left to its solver there: how far they lead depends on the solver."""
-TWINS = 3
-"""Runs that begin one ulp apart; how far they part is what float64 can tell."""
 
 
 def moves_of(experiment):
@@ -83,13 +81,16 @@ class Python:
         return run(self.experiment(setting, **fine, **more), seeds=(setting["seed"],))
 
     def twins(self, setting):
-        """Runs of settings that are one ulp away, in one number each."""
+        """Runs of settings that are one ulp away, in one number each.
+
+        How far they part is what float64 can tell of this setting.
+        """
         numbers = [
             knob["name"]
             for knob in self.page["knobs"]
             if knob["kind"] == "number" and knob["name"] not in LENGTHS
         ]
-        for name in numbers[:TWINS]:
+        for name in numbers:
             yield self.run(setting, **{name: np.nextafter(setting[name], np.inf)})
 
 
