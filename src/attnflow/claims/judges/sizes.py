@@ -191,5 +191,5 @@ class Rarely(AbstractJudge):
         return Finding((check,), numbers)
 
     def words(self) -> str:
-        """What may fail how often."""
-        return f"{self.what} fails with probability at most {self.delta:g}"
+        """What may happen how often."""
+        return f"with probability at most {self.delta:g}, {self.what}"
