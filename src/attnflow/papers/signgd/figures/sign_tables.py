@@ -137,10 +137,15 @@ def _cells(title: str, cells: Counts, what: str, beside: str, text: str) -> Tabl
         square, names = summary[what].values.reshape(4, 4), [list(CLASSES)] * 2
         return xr.DataArray(square, names, DIMS, attrs=further)
 
+    def write(number: float, other: float) -> str:
+        # Three seeds may have one count, from which nothing deviates by a number.
+        known = np.isfinite(other)
+        return text.format(number, other) if known else f"{number:.0f}\nno spread"
+
     return Table(
         title=title,
         of=of,
-        texts=lambda t: np.vectorize(text.format)(t.values.ravel(), t.attrs["beside"]),
+        texts=lambda t: np.vectorize(write)(t.values.ravel(), t.attrs["beside"]),
         limits=lambda t: (0.0, t.attrs["share"] * LARGEST),
     )
 
