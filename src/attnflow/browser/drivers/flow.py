@@ -326,7 +326,8 @@ class FlowDriver:
             return []
         get, put = self.memory.get, self.memory.set
         before = Local("f64")
-        sides = compare("ge", before, 0.0), compare("ge", get("event"), 0.0)
+        # As in `attnflow.training.solution`: what is on its level has not passed it.
+        sides = compare("gt", before, 0.0), compare("gt", get("event"), 0.0)
         ended: list[Statement] = [
             Do("locate", (h, before)),
             put("status", EVENT),
@@ -351,7 +352,7 @@ class FlowDriver:
         low, high_value, x, value, side, tries = (Local("f64") for _ in range(6))
         secant = high - high_value * (high - low) / (high_value - low_value)
         outside = compare("le", x, low) | compare("ge", x, high)
-        same = equal(compare("ge", value, 0.0), compare("ge", high_value, 0.0))
+        same = equal(compare("gt", value, 0.0), compare("gt", high_value, 0.0))
         lower: list[Statement] = [
             Set(low, x),
             Set(low_value, value),
