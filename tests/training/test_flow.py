@@ -107,11 +107,16 @@ def test_events_are_found_per_seed(precise):
     assert [CODES[int(c)] for c in leg.code] == [Outcome.EVENT] * 2
 
 
-def test_a_stage_that_begins_on_its_level_ends_there(precise):
-    """diffrax looks for a change of sign, and zero has none."""
-    leg = decay_leg(Flow(rtol=1e-12), 20.0, [0.0, 1.0], lambda _, state: 1.0 - state[0])
-    np.testing.assert_allclose(leg.end, [0.0, 0.0], atol=1e-10)
+@pytest.mark.parametrize("level", [1.0, 1.5])
+@pytest.mark.parametrize("clock", ["linear", "log"])
+def test_a_stage_that_begins_on_its_level_or_beyond_ends_there(precise, clock, level):
+    """As a descent does; diffrax looks for a change of sign."""
+    rule = Flow(rtol=1e-12, clock=clock)
+    leg = decay_leg(rule, 20.0, [0.0, 1.0], lambda _, state: level - state[0])
+    np.testing.assert_array_equal(leg.end, [0.0, 0.0])
     assert [CODES[int(c)] for c in leg.code] == [Outcome.EVENT] * 2
+    np.testing.assert_array_equal(leg.end_row["x"], [1.0, 1.0])
+    np.testing.assert_array_equal(np.asarray(leg.rows["x"])[:, 0], [1.0, 1.0])
 
 
 def test_outcomes_say_what_happened(precise):

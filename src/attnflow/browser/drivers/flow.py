@@ -276,7 +276,11 @@ class FlowDriver:
             put("step_size", shorter),
             If(stuck, self._give_up(DIVERGED, number)),
         ]
+        # Only before the first step: later ones end where they pass it.
+        happened = compare("ge", get("event"), 0.0)
+        ended = [If(happened, self._give_up(EVENT, number))] if self.has_event else []
         return [
+            *ended,
             If(
                 compare("ge", get("steps"), get("max_steps")),
                 self._give_up(LOST, number),
@@ -326,8 +330,7 @@ class FlowDriver:
             return []
         get, put = self.memory.get, self.memory.set
         before = Local("f64")
-        # As in `attnflow.training.solution`: what is on its level has not passed it.
-        sides = compare("gt", before, 0.0), compare("gt", get("event"), 0.0)
+        sides = compare("ge", before, 0.0), compare("ge", get("event"), 0.0)
         ended: list[Statement] = [
             Do("locate", (h, before)),
             put("status", EVENT),
@@ -352,7 +355,7 @@ class FlowDriver:
         low, high_value, x, value, side, tries = (Local("f64") for _ in range(6))
         secant = high - high_value * (high - low) / (high_value - low_value)
         outside = compare("le", x, low) | compare("ge", x, high)
-        same = equal(compare("gt", value, 0.0), compare("gt", high_value, 0.0))
+        same = equal(compare("ge", value, 0.0), compare("ge", high_value, 0.0))
         lower: list[Statement] = [
             Set(low, x),
             Set(low_value, value),
