@@ -115,6 +115,24 @@ def test_a_descent_that_diverges_keeps_what_it_had():
     np.testing.assert_array_equal(mine.recorded, theirs.recorded.values)
 
 
+@SLOW
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize(
+    "change", [{"T2_level": 0.0}, {"T2_level": -0.1}, {"epsilon": 0.6}]
+)
+def test_a_stage_that_begins_on_its_level_or_beyond_ends_there(change):
+    """The second, with scores of zero, or the third, with a loss of less than this."""
+    experiment = experiment_of("mixture/three-stage", **change)
+    alone = run(experiment).isel(seed=0)
+    number = 1 if "T2_level" in change else 2
+    assert alone.stage_end[number] == alone.stage_end[number - 1]
+    kernels = kernels_of(experiment_of("mixture/three-stage"))
+    mine = simulate(experiment, kernels)
+    assert mine.ends[number] == mine.ends[number - 1]
+    assert mine.outcome.label == str(alone.outcome.values)
+    np.testing.assert_allclose(mine.ends[: number + 1], alone.stage_end[: number + 1])
+
+
 def test_records_may_be_asked_for_in_parts():
     """A page draws as it goes: some records, then the next."""
     for name in ("mixture/figure1", "mixture/flow"):

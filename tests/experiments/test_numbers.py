@@ -97,8 +97,11 @@ def test_no_number_compiles_anything(name):
         assert compile_events() == before, f"{field}={value}"
 
 
-def traced_again(name):
-    """The programs of a run that are traced for another seed in another session."""
+def traced_again(name, elsewhere):
+    """The programs of a run that are traced for another seed in another session.
+
+    And whether its numbers are those of programs that are compiled anew.
+    """
     traced, lower = [], programs._lower
     programs.WORTH = 0.0
     programs._lower = lambda *args: traced.append(args[0].__name__) or lower(*args)
@@ -110,8 +113,13 @@ def traced_again(name):
         first = len(traced)
         assert first
         make_room(0, 0)
-        run(recipe.experiment(setting), seeds=(3,))
-    return traced[first:]
+        kept = run(recipe.experiment(setting), seeds=(3,))
+    again = traced[first:]
+    make_room(0, 0)
+    os.environ["ATTNFLOW_CACHE"] = elsewhere
+    plain = run(recipe.experiment(setting), seeds=(3,))
+    assert len(traced) > first + len(again)
+    return again, kept.equals(plain)
 
 
 @pytest.mark.parametrize(
@@ -119,8 +127,9 @@ def traced_again(name):
 )
 def test_another_session_traces_no_program(name, tmp_path):
     """Whatever a program is made of has a name: forms, rules, observables, events."""
-    code = f"from {__name__} import traced_again; print(traced_again({name!r}))"
-    kept = {"ATTNFLOW_CACHE": str(tmp_path), "ATTNFLOW_TRACES": "kept"}
+    asked = f"{name!r}, {str(tmp_path / 'elsewhere')!r}"
+    code = f"from {__name__} import traced_again; print(*traced_again({asked}))"
+    kept = {"ATTNFLOW_CACHE": str(tmp_path / "kept"), "ATTNFLOW_TRACES": "kept"}
     # As in commands: checks inside of flows would call back.
     paths = {"EQX_ON_ERROR": "off", "PYTHONPATH": os.pathsep.join(sys.path)}
     done = subprocess.run(
@@ -133,7 +142,7 @@ def test_another_session_traces_no_program(name, tmp_path):
     assert done.returncode == 0, done.stderr
     # A flow that solves linear equations calls LAPACK, which is loaded by lowering it.
     is_lowered = name == "scansnap/figure3-q"
-    assert done.stdout == ("['_flow_of_seeds']\n" if is_lowered else "[]\n")
+    assert done.stdout == f"{['_flow_of_seeds'] if is_lowered else []} True\n"
 
 
 def test_a_shape_compiles():

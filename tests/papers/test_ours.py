@@ -57,6 +57,7 @@ def test_readmes_count_claims_and_notes(slug):
     assert {int(count) for count in claims} <= {len(record.claims)}
     notes = re.findall(r"has (\d+) notes", text)
     assert {int(count) for count in notes} <= {len(record.notes)}
+    assert claims or notes
     standing = Counter(str(claim.expected) for claim in record.claims)
     for holds, fails, open_ones in re.findall(
         r"As printed, (\d+) hold, (\d+) fail and (\d+) (?:is|are) inconclusive", text

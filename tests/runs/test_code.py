@@ -22,7 +22,7 @@ from pathlib import Path
 import attnflow
 from attnflow.papers import paper
 from attnflow.runs import code
-from attnflow.runs.runner import run_code
+from attnflow.runs.runner import run_modules
 from attnflow.runs.verify import verdict_key
 from attnflow.site.reproduce import Drawing
 from attnflow.sweeps.sweep import plan_sweep
@@ -37,8 +37,10 @@ def keys():
     for cached in (code.code_digest, code._file):
         cached.cache_clear()
     return {
-        "run": run_code(recipe.build),
-        "other paper's run": run_code(vit.recipe("figure1").build),
+        "run": code.code_digest(*run_modules(recipe.build)),
+        "other paper's run": code.code_digest(
+            *run_modules(vit.recipe("figure1").build)
+        ),
         "verdict": verdict_key(mixture, mixture.claim("B-Sec3-order"), 3),
         "figure": drawing.key,
         "sweep": plan_sweep("mixture/figure1", {"omega": [0.1, 0.2]}).code,

@@ -1,4 +1,5 @@
 import json
+from contextlib import nullcontext
 from dataclasses import replace
 
 import numpy as np
@@ -6,10 +7,12 @@ import pytest
 import xarray as xr
 
 import attnflow as af
+from attnflow.runs import code
 from attnflow.runs.runner import Runner, stage_rows
 from attnflow.runs.store import Store, StoreWarning, summarise
 from attnflow.schema.declarations import Request
 from attnflow.schema.settings import seed_numbers
+from attnflow.training import programs
 from tests.runs.test_store import flip
 from tests.toy import ToyExperiment, toy_paper
 
@@ -69,6 +72,21 @@ def test_rerun_computes_anew_once_and_replaces(toy, paper):
     assert len(toy.calls) == 2
     assert Store().list()[0]["created"] > created
     assert len(Store().list()) == 1
+
+
+@pytest.mark.parametrize(
+    ("options", "begun", "kept"),
+    [({}, np.inf, True), ({"rerun": True}, np.inf, False), ({}, 0.0, False)],
+)
+def test_programs_of_other_sessions(toy, paper, monkeypatch, options, begun, kept):
+    """Not to compute anew, nor where this session may have imported older sources."""
+    codes = []
+    monkeypatch.setattr(
+        programs, "keeping", lambda digest: codes.append(digest) or nullcontext()
+    )
+    monkeypatch.setattr(code, "_BEGUN", begun)
+    Runner(**options).run(paper, Request("flow"))
+    assert bool(codes) == kept and len(toy.calls) == 1
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,6 @@
 import sys
 
+import diffrax as dfx
 import equinox as eqx
 import jax
 import jax.numpy as jnp
@@ -106,11 +107,16 @@ def test_events_are_found_per_seed(precise):
     assert [CODES[int(c)] for c in leg.code] == [Outcome.EVENT] * 2
 
 
-def test_a_stage_that_begins_on_its_level_ends_there(precise):
-    """diffrax looks for a change of sign, and zero has none."""
-    leg = decay_leg(Flow(rtol=1e-12), 20.0, [0.0, 1.0], lambda _, state: 1.0 - state[0])
-    np.testing.assert_allclose(leg.end, [0.0, 0.0], atol=1e-10)
+@pytest.mark.parametrize("level", [1.0, 1.5])
+@pytest.mark.parametrize("clock", ["linear", "log"])
+def test_a_stage_that_begins_on_its_level_or_beyond_ends_there(precise, clock, level):
+    """As a descent does; diffrax looks for a change of sign."""
+    rule = Flow(rtol=1e-12, clock=clock)
+    leg = decay_leg(rule, 20.0, [0.0, 1.0], lambda _, state: level - state[0])
+    np.testing.assert_array_equal(leg.end, [0.0, 0.0])
     assert [CODES[int(c)] for c in leg.code] == [Outcome.EVENT] * 2
+    np.testing.assert_array_equal(leg.end_row["x"], [1.0, 1.0])
+    np.testing.assert_array_equal(np.asarray(leg.rows["x"])[:, 0], [1.0, 1.0])
 
 
 def test_outcomes_say_what_happened(precise):
@@ -252,8 +258,6 @@ def test_lean_steps_are_those_of_diffrax(precise):
     Lengths that the solver chooses differ: after a short first step the error by which
     it chooses is rounding.
     """
-    import diffrax as dfx
-
     term = dfx.ODETerm(_pendulums)
     state = {"angle": jnp.linspace(0.1, 2.5, 7), "speed": jnp.linspace(-0.2, 0.2, 7)}
     times = jnp.linspace(0.0, 20.0, 23)
@@ -274,7 +278,41 @@ def test_lean_steps_are_those_of_diffrax(precise):
     assert max(float(jnp.abs(e).max()) for e in jax.tree.leaves(steps[0][1])) > 1e-10
 
 
-def test_large_states_take_lean_steps():
+@pytest.mark.parametrize("event", [None, _below_a_tenth])
+def test_records_are_observed_after_the_solve_as_in_it(precise, monkeypatch, event):
+    """Seeds that end by an event have no records after it, one way and the other."""
+    program = sys.modules["attnflow.training.flows"]._flow
+    legs = []
+    for room in (solution.ROOM, 0):
+        monkeypatch.setattr(solution, "ROOM", room)
+        program.ready.clear()
+        legs.append(decay_leg(Flow(rtol=1e-10), 3.0, np.linspace(0.0, 4.0, 9), event))
+    after, inside = legs
+    np.testing.assert_array_equal(after.code, inside.code)
+    np.testing.assert_allclose(after.end, inside.end, rtol=1e-9)
+    reached = np.isfinite(inside.rows["x"])
+    assert reached.all() == (event is None)
+    np.testing.assert_array_equal(np.isfinite(after.rows["x"]), reached)
+    for rows in ("rows", "end_row"):
+        np.testing.assert_allclose(
+            getattr(after, rows)["x"], getattr(inside, rows)["x"], rtol=1e-9
+        )
+
+
+@pytest.mark.parametrize("many", [0, 1])
+def test_large_states_take_lean_steps(precise, monkeypatch, many):
+    """A state of one number is large if none is few."""
+    module, told = sys.modules["attnflow.training.flows"], []
+    monkeypatch.setattr(module, "MANY", many)
+    monkeypatch.setattr(
+        solution, "_solver", lambda rule, *, large: told.append(large) or dfx.Dopri8()
+    )
+    module._flow.ready.clear()
+    decay_leg(Flow(), 1.0, [0.0, 1.0])
+    assert set(told) == {many == 0}
+
+
+def test_lean_steps_are_for_dopri8():
     assert isinstance(solution._solver(Flow(), large=True), LeanDopri8)
     assert not isinstance(solution._solver(Flow(), large=False), LeanDopri8)
     assert not isinstance(

@@ -225,6 +225,14 @@ def test_what_is_compiled_in_tells_a_program_from_others(directory):
     assert endings(directory) == [".program"] * 2
 
 
+def test_a_trace_whose_value_cannot_be_made_is_traced_anew(directory, monkeypatch):
+    called(pair, X, "a")
+    monkeypatch.setattr(programs.pickle, "loads", lambda _: {}["gone"])
+    value, _ = called(pair, X, "a")
+    np.testing.assert_allclose(value.sum, np.cumsum(X), rtol=1e-6)
+    assert len(TRACED) == 2
+
+
 @pytest.mark.parametrize("ending", [".program", ".trace"])
 def test_a_damaged_program_is_compiled_anew(directory, ending):
     first, _ = called(pair, X, "a")

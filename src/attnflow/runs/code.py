@@ -18,6 +18,7 @@ import hashlib
 import importlib.util
 import os
 import re
+import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import fields, is_dataclass
@@ -42,6 +43,7 @@ PAGE_TEXTS = {
 Reference = tuple[str, str, tuple[str, ...]]
 """A module, a name imported from it (or none), and what is taken from that name."""
 
+_BEGUN = time.time()
 _MODULE = re.compile(r"\.?[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+|\.[A-Za-z_]\w*")
 _FORMAT = 2
 
@@ -63,6 +65,14 @@ def code_file() -> Path:
 def sources(*modules: str) -> set[Path]:
     """The files of the modules on which a result that begins with these depends."""
     return {path for name in _closure(modules) if (path := _file(name)) is not None}
+
+
+def is_newer_than_session(*modules: str) -> bool:
+    """Whether a source of these modules was written after this session began.
+
+    The digest is that of the file; what this session has imported may be older.
+    """
+    return any(path.stat().st_mtime > _BEGUN for path in sources(*modules))
 
 
 def modules_behind(value: object) -> Iterator[str]:

@@ -6,13 +6,18 @@ import math
 import sys
 import warnings
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
+from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import asdict, dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any, Literal
 
 from attnflow.papers.base import Paper
-from attnflow.runs.code import RUN, code_digest, modules_behind
+from attnflow.runs.code import (
+    RUN,
+    code_digest,
+    is_newer_than_session,
+    modules_behind,
+)
 from attnflow.runs.progress import Progress, shown
 from attnflow.runs.store import Store, StoreError, StoreWarning, summarise
 from attnflow.schema import outcomes_of
@@ -131,7 +136,7 @@ class Runner:
         return _Order.of(
             partial(recipe.experiment, setting),
             content,
-            run_code(recipe.build),
+            run_modules(recipe.build),
             name=recipe.id,
             seeds=seed_numbers(self.seeds if request.seeds is None else request.seeds),
             **inputs,
@@ -176,7 +181,7 @@ class Runner:
         order = _Order.of(
             lambda: experiment,
             experiment.canonical(),
-            run_code(*modules_behind(experiment), function),
+            run_modules(*modules_behind(experiment), function),
             name=experiment.id,
             seeds=seed_numbers(self.seeds if seeds is None else seeds),
             data=data,
@@ -228,15 +233,27 @@ class Runner:
     def _compute(self, order: _Order) -> xr.Dataset:
         with measured("imported"):
             from attnflow.experiments import run as compute
-            from attnflow.training.programs import keeping
 
             experiment = order.build()
 
         def work() -> xr.Dataset:
-            with keeping(order.code):
+            with self._kept_programs(order.modules):
                 return compute(experiment, progress=self.progress, **order.options)
 
         return self.call(work)
+
+    def _kept_programs(self, modules: tuple[str, ...]) -> AbstractContextManager[None]:
+        """A context in which programs of other sessions stand for those of this code.
+
+        Not with `rerun`: it is the way out where code depends on what its digest leaves
+        out, such as another package or a file. And not where a source was written after
+        this session began, which may go on with what it has imported before.
+        """
+        from attnflow.training.programs import keeping
+
+        if self.rerun or is_newer_than_session(*modules):
+            return nullcontext()
+        return keeping(code_digest(*modules))
 
     def _stored(self, id: str) -> xr.Dataset | None:
         if self.store is None or not self.store.has(id):
@@ -339,7 +356,7 @@ def run(
 
 @dataclass(frozen=True)
 class _Order:
-    """A run that is asked for: its address, its name, what computes it, by which code.
+    """A run that is asked for: address, name, what computes it, from which modules.
 
     Several names may share an address.
     """
@@ -347,7 +364,7 @@ class _Order:
     id: str
     name: str
     build: Callable[[], Experiment | Computation]
-    code: str
+    modules: tuple[str, ...]
     options: Mapping[str, Any]
 
     @classmethod
@@ -355,7 +372,7 @@ class _Order:
         cls,
         build: Callable[[], Experiment | Computation],
         content: JsonObject,
-        code: str,
+        modules: tuple[str, ...],
         *,
         name: str,
         record: Sequence[str] | None = None,
@@ -363,23 +380,23 @@ class _Order:
         **inputs: Any,
     ) -> _Order:
         """The order of a run under the address of its content."""
-        id = address(content, code=code, **inputs)
+        id = address(content, code=code_digest(*modules), **inputs)
         recording = _recording(record, at)
         if recording:
             id = digest(id, canonical_json(recording))
-        return cls(id, name, build, code, {**inputs, **recording})
+        return cls(id, name, build, modules, {**inputs, **recording})
 
 
-def run_code(*paths: str) -> str:
-    """A digest of the code that a run depends on.
+def run_modules(*paths: str) -> tuple[str, ...]:
+    """The modules with which the code that a run depends on begins.
 
-    That is what computes every run, and what is at `paths`, modules or functions: the
+    These are what computes every run, and what is at `paths`, modules or functions: the
     function that builds an experiment of a paper, which names that of a computation;
     the modules of the parts of an experiment that somebody built.
     """
     modules = {path.partition(":")[0] for path in paths if path}
     ours = {m for m in modules if m.partition(".")[0] not in _NOT_OURS}
-    return code_digest(*sorted({*RUN, *ours}))
+    return tuple(sorted({*RUN, *ours}))
 
 
 def _summary_code(stage_table: Callable[[xr.Dataset], Any] | None) -> str:

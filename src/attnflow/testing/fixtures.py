@@ -70,9 +70,11 @@ def runner_of(
     tmp_path_factory: pytest.TempPathFactory, pytestconfig: pytest.Config
 ) -> Callable[..., Runner]:
     """Name and options → a runner whose runs are computed once by all workers."""
-    if kept := pytestconfig.getoption("--runs"):
+    # Plugins of a folder below the first one come too late to add an option.
+    if kept := pytestconfig.getoption("--runs", None):
         # An address has the digest of the code, so that what is read is what is tested.
-        return cache(lambda name, **options: Runner(Store(kept), **options))
+        store = Store(kept)
+        return cache(lambda name, **options: Runner(store, **options))
     base = tmp_path_factory.getbasetemp()
     # Workers of pytest-xdist have a directory each, in one that they share.
     root = base.parent if "PYTEST_XDIST_WORKER" in os.environ else base

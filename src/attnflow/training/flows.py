@@ -92,15 +92,26 @@ def _flow_of_seeds(
     # for.
     from attnflow.training.solution import solve
 
+    # Side by side, the search for a crossing would also run for seeds without one.
+    seeds = len(start)
+    together = seeds if event is None and _side_by_side(state, seeds) else 1
+
     def of_seed(system: FlowSystem, carry: tuple[State, Array, Array]) -> Leg:
         state, start, stop = carry
-        spans = (start, stop, times)
-        large = size_of(state) > MANY
-        return solve(system, state, spans, numbers, rule, observe, event, large=large)
+        return solve(
+            system,
+            state,
+            (start, stop, times),
+            numbers,
+            rule,
+            observe,
+            event,
+            large=size_of(state) > MANY,
+            together=together,
+        )
 
     carry = (state, start, stop)
-    # Side by side, the search for a crossing would also run for seeds without one.
-    if event is not None or not _side_by_side(state, len(start)):
+    if together == 1:
         return axes.one_by_one(of_seed, system, carry)
     return jax.vmap(of_seed, in_axes=(axes.tree(system), 0))(system, carry)
 

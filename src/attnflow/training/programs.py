@@ -251,7 +251,11 @@ def _read_trace(name: str, arguments: int) -> _Ready | None:
     if kept is None:
         return None
     program, parts = kept
-    value = pickle.loads(parts["value"].data)
+    try:
+        value = pickle.loads(parts["value"].data)
+    except Exception:
+        # What it is made of may have gone from a package that no digest covers.
+        return None
     compiled = _read_program(program, arguments, value)
     return compiled and _Ready(compiled, value)
 

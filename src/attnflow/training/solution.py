@@ -16,6 +16,7 @@ from attnflow.training.solver import LeanDopri8
 from attnflow.training.system import CODES, Event, FlowSystem, Leg, Observe, State
 from attnflow.training.walk import velocity_of
 
+_EVENT = CODES.index(Outcome.EVENT)
 SOLVERS = {"dopri8": dfx.Dopri8, "tsit5": dfx.Tsit5}
 
 ROOM = 25_000_000
@@ -36,6 +37,7 @@ def solve(
     event: Event | None,
     *,
     large: bool,
+    together: int,
 ) -> Leg:
     """Move one seed over its span, as `attnflow.training.flows.flow` says.
 
@@ -44,8 +46,13 @@ def solve(
     - `spans`: when to start and to stop, and the times to observe.
     - `numbers`: those of the rule: `rtol`, `atol`, `scale` and `weight_decay`.
     - `large`: reading the state takes the time of a step.
+    - `together`: how many seeds step side by side.
     """
     start, stop, times = spans
+    # diffrax looks for a change of sign: what has happened before the first step would
+    # never be found.
+    happened = jnp.array(False) if event is None else event(system, state) >= 0
+    stop = jnp.where(happened, start, stop)
     rtol, atol, scale, decay = numbers
     log = rule.clock == "log"
 
@@ -64,7 +71,7 @@ def solve(
 
     # The last mark is where the final state goes.
     marks = clock(jnp.append(jnp.clip(times, start, stop), stop))
-    afterwards = size_of(state) * len(marks) <= ROOM
+    afterwards = together * size_of(state) * len(marks) <= ROOM
     controller = dfx.PIDController(rtol=rtol, atol=atol)
     if not rule.interpolate:
         controller = dfx.ClipStepSizeController(controller, step_ts=marks)
@@ -107,7 +114,7 @@ def solve(
             solution.result == dfx.RESULTS.successful, stop, time(solution.ts[1][0])
         ),
         end_row=end_row,
-        code=_code(solution, final, event),
+        code=jnp.where(happened, _EVENT, _code(solution, final, event)),
     )
 
 
@@ -122,10 +129,7 @@ def _event(system: FlowSystem, event: Event | None) -> dfx.Event | None:
 
     # diffrax calls this with keywords t, y, args.
     def condition(t: Array, y: State, args: None, **_: object) -> Array:
-        value = event(system, y)
-        # A stage that begins on its level has not passed it: without a sign before the
-        # first step no crossing could be located.
-        return jnp.where(value == 0, -jnp.finfo(value.dtype).tiny, value)
+        return event(system, y)
 
     # The crossing is found on the solver's own interpolant, whose error is that of
     # the step; bisection to the last digits costs nothing beside it.

@@ -276,7 +276,11 @@ class FlowDriver:
             put("step_size", shorter),
             If(stuck, self._give_up(DIVERGED, number)),
         ]
+        # Only before the first step: later ones end where they pass it.
+        happened = compare("ge", get("event"), 0.0)
+        ended = [If(happened, self._give_up(EVENT, number))] if self.has_event else []
         return [
+            *ended,
             If(
                 compare("ge", get("steps"), get("max_steps")),
                 self._give_up(LOST, number),
