@@ -109,6 +109,7 @@ def build_members(
             symmetry,
             test_samples_of(experiment, seed, data),
             plan=plan,
+            lift=lift,
             rotated=rotated,
             # If no rule depends on the size of gradients, they can be rescaled so as
             # not to underflow.
@@ -230,11 +231,13 @@ def member(
     test: Sequences | None = None,
     *,
     plan: forms.ColumnPlan | None = None,
+    lift: bool = False,
     **rules: bool,
 ) -> Member:
     """The system and the initial state of one seed.
 
-    `rules` tell a form what it is for, as `build` takes it.
+    `rules` tell a form what it is for, as `build` takes it; `lift` asks for what final
+    weights are made of.
     """
     heads = experiment.problem.heads
     checked = None
@@ -264,6 +267,8 @@ def member(
         samples = _without_vectors(Same(samples))
         # One test set serves every number of training samples.
         test = None if test is None else _test_without_vectors(Same(test))
+    elif test is not None and form.name in forms.COORDINATE_FORMS and not lift:
+        test = _without_vectors(Same(test))
     system = Training(
         form,
         _traced(experiment.problem),
