@@ -49,6 +49,9 @@ function clock() {
 function status(message, isBusy = false) {
   byId("status").textContent = message;
   byId("status").classList.toggle("busy", isBusy);
+  // What changes many times a second is read out once, when it is done.
+  byId("status").setAttribute("aria-busy", String(isBusy));
+  if (!isBusy && document.activeElement === byId("stop")) transport.button.focus();
   byId("stop").hidden = !isBusy;
 }
 
@@ -453,7 +456,11 @@ function wire() {
   byId("save-svg").addEventListener("click", () => save(fileName("svg"), new Blob([picture().text], { type: "image/svg+xml" })));
   byId("save-png").addEventListener("click", async () => save(fileName("png"), await pngOf(picture())));
   byId("pin").addEventListener("click", pin);
-  byId("unpin").addEventListener("click", unpin);
+  byId("unpin").addEventListener("click", () => {
+    unpin();
+    byId("pin").focus();
+  });
+  byId("skip").addEventListener("click", () => byId("first-chart").focus());
   byId("pairs").addEventListener("change", ({ target }) => (target.value === "" ? unpin() : compareWith(Number(target.value))));
   byId("presets").addEventListener("change", ({ target }) => openPreset(target.value));
   byId("more").addEventListener("toggle", draw);

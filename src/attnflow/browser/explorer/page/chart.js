@@ -46,7 +46,7 @@ class Chart {
       const [n] = places;
       const swatch = element("i", { class: "swatch" });
       swatch.style.background = this.colours[n];
-      const value = element("output", {});
+      const value = element("span", { class: "value" });
       const name = places.length > 1 ? element("span", {}, "others") : element("span", { html: this.panel.series[n].shown.html });
       const button = element("button", { type: "button", class: "entry", "aria-pressed": String(!this.hidden.has(n)), click: () => this.toggle(places) }, swatch, name, value);
       return { places, button, value };
