@@ -6,7 +6,9 @@ const OUTCOMES = ["finished", "event", "event-not-reached", "out-of-steps", "div
 
 function bytesOf(text) {
   const raw = atob(text);
-  return Uint8Array.from(raw, (letter) => letter.charCodeAt(0));
+  const bytes = new Uint8Array(raw.length);
+  for (let n = 0; n < raw.length; n += 1) bytes[n] = raw.charCodeAt(n);
+  return bytes;
 }
 
 function floatsOf(text) {

@@ -29,6 +29,11 @@ class Chart {
     }).observe(this.node);
   }
 
+  // As a ResizeObserver has it: a rounded width would be drawn anew at once.
+  measure() {
+    this.outer = this.node.getBoundingClientRect().width;
+  }
+
   nameScale(kind) {
     this.kind = kind;
     this.scaleButton.textContent = `${kind} y`;
@@ -121,7 +126,8 @@ class Chart {
   }
 
   layout() {
-    this.outer ||= this.node.clientWidth || 600;
+    if (!this.outer) this.measure();
+    this.outer ||= 600;
     const { outer } = this;
     const isFirst = this.number === 0;
     const tall = isFirst ? Math.min(320, Math.max(210, outer * 0.42)) : Math.min(230, Math.max(180, outer * 0.5));
