@@ -415,7 +415,9 @@ def test_pictures_are_downloaded(explorer):
         for text in picture.iter()
         if text.tag.endswith("}text")
     }
-    names = explorer.page.locator(".chart:visible .entry > span:not(.value)").all_text_contents()
+    names = explorer.page.locator(
+        ".chart:visible .entry > span:not(.value)"
+    ).all_text_contents()
     assert len(names) > 5 and set(names) <= words
     assert download(explorer, "png").startswith(b"\x89PNG")
 

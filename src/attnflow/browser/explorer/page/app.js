@@ -285,6 +285,7 @@ function drawCharts(shown) {
     chart.draw(now);
   }
   byId("x-scale").textContent = `${now.xKind} time`;
+  byId("x-scale").setAttribute("aria-label", `${now.xKind} time: change to ${now.xKind === "log" ? "linear" : "log"}`);
 }
 
 function draw(shown = charts) {
@@ -486,6 +487,13 @@ function picture() {
   return pictureOf(charts.filter((chart) => chart.frame && !chart.node.closest("details:not([open])")), experiment().title, byId("opponent").hidden ? "" : byId("opponent").textContent);
 }
 
+// What stays in sight on a phone must not cover what a key moves to.
+function keepClear() {
+  const [lead] = document.getElementsByClassName("lead");
+  const room = getComputedStyle(lead).position === "sticky" ? lead.offsetHeight + 8 : 0;
+  document.documentElement.style.scrollPaddingTop = `${room}px`;
+}
+
 function wire() {
   const copies = {
     python: () => pythonText(experiment(), state.setting),
@@ -534,6 +542,8 @@ function wire() {
     move({}, { isFinal: true, fresh: true });
   });
   addEventListener("popstate", openAddress);
+  addEventListener("resize", keepClear);
+  new ResizeObserver(keepClear).observe(document.getElementsByClassName("lead")[0]);
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => draw());
 }
 

@@ -37,7 +37,7 @@ class Chart {
   nameScale(kind) {
     this.kind = kind;
     this.scaleButton.textContent = `${kind} y`;
-    this.scaleButton.setAttribute("aria-label", `${this.panel.title}: vertical axis is ${kind}; change it`);
+    this.scaleButton.setAttribute("aria-label", `${kind} y, ${this.panel.title}: change to ${kind === "log" ? "linear" : "log"}`);
   }
 
   // An entry for each series; what is shown for context only shares one.
@@ -53,7 +53,7 @@ class Chart {
       swatch.style.background = this.colours[n];
       const value = element("span", { class: "value" });
       const name = places.length > 1 ? element("span", {}, "others") : element("span", { html: this.panel.series[n].shown.html });
-      const button = element("button", { type: "button", class: "entry", "aria-pressed": String(!this.hidden.has(n)), click: () => this.toggle(places) }, swatch, name, value);
+      const button = element("button", { type: "button", class: "entry", "aria-pressed": String(!this.hidden.has(n)), click: () => this.toggle(places) }, swatch, name, " ", value);
       return { places, button, value };
     });
     this.legend.replaceChildren(...this.entries.map(({ button }) => button));
