@@ -65,7 +65,8 @@ class StagePlayer {
       last = Math.min(first + stretch(), marks.length);
       const count = this.exports.advance(cells, first, last, rows);
       yield { first, count, records: this.heap.slice(rows + first * rowSize, rows + count * rowSize) };
-      if (count < last) return;
+      // An event on a time of records leaves the stretch complete that it is the end of.
+      if (count < last || this.status().outcome !== "finished") return;
     }
   }
 
