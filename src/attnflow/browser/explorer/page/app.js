@@ -351,7 +351,7 @@ function conditionsHere() {
 
 function showConditions(items) {
   byId("conditions").hidden = items.length === 0;
-  byId("conditions-count").textContent = items.length ? conditionCount(items) : "";
+  byId("conditions-count").innerHTML = items.length ? conditionCount(items) : "";
   byId("conditions-rows").replaceChildren(...items.map(conditionRow));
 }
 

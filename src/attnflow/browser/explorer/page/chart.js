@@ -135,7 +135,10 @@ class Chart {
     this.hasEnds = outer >= WIDE && names.length > 0 && names.length <= 8;
     const right = this.hasEnds ? Math.min(150, 16 + 7 * Math.max(...names)) : 12;
     const left = 58;
-    const top = this.scene.stages.length && isFirst ? 34 : this.panel.axis ? 24 : 10;
+    const isNamed = this.scene.stages.length && isFirst;
+    // A long name of the axis has a line of its own, above those of the stages.
+    const own = isNamed && this.panel.axis?.text.length * 6.5 + 10 > left ? 14 : 0;
+    const top = isNamed ? 34 + own : this.panel.axis ? 24 : 10;
     this.frame = { left, top, width: Math.max(outer - left - right, 40), height: tall - top - 32, outer, tall };
     this.svg.setAttribute("viewBox", `0 0 ${outer} ${tall}`);
     this.svg.setAttribute("height", tall);
