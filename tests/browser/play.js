@@ -12,7 +12,7 @@ for (let turn = 0; turn < job.turns; turn += 1) {
   const start = performance.now();
   records = [];
   ends = [];
-  for (const part of player.play(job.times, job.values)) {
+  for (const part of player.play(job.times, job.values, () => job.stretch)) {
     if (part.records) records.push(Buffer.from(part.records.buffer));
     else ends.push(part.end);
   }

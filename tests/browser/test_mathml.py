@@ -51,7 +51,7 @@ def test_runs_are_raised_and_lowered():
         {"text": "w", "italic": True, "level": 0},
         {"text": "+", "italic": False, "level": -1},
         {"text": "⊤", "italic": False, "level": 1},
-        {"text": "μ", "italic": False, "level": 0},
+        {"text": "μ", "italic": True, "level": 0},
     ]
 
 

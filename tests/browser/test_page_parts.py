@@ -72,7 +72,7 @@ def test_cells_are_reached_by_keys(explorer):
     cells.first.focus()
     explorer.page.keyboard.press("ArrowRight")
     explorer.page.keyboard.press("ArrowUp")
-    assert "0.4" in explorer.page.inner_text("#phase .field p[aria-live]")
+    assert "0.4" in explorer.page.inner_text("#phase .field .readout")
     explorer.page.keyboard.press("ArrowRight")
     explorer.after(explorer.page.keyboard.press, "Enter")
     assert "omega=1" in explorer.address

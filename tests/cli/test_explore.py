@@ -116,7 +116,7 @@ def test_a_page_is_left_where_nothing_has_changed(tmp_path, parts):
         place = Place(tmp_path, tmp_path)
         pages = explorers.write_explorers([(af.paper("mixture"), place)], report)
         assert [page.name for page in pages] == ["explore.html", "explore-2.html"]
-    assert written == [(0.0, "mixture/flow")]
+    assert written == [(0.0, "explorer: compiling mixture/flow")]
 
 
 def test_pages_of_all_papers_are_listed_in_one(tmp_path, parts):

@@ -22,6 +22,9 @@ if TYPE_CHECKING:
     from attnflow.site.pages import Place
 
 HEIGHT = 900
+COMPILED = 0.8
+"""The share that compiling has of the work; running Python beside it has the rest."""
+Report = Callable[[float, str], None]
 
 
 @dataclass(frozen=True)
@@ -99,33 +102,28 @@ def explorer_document(
 
 def write_explorers(
     papers_at: Sequence[tuple[Paper, Place]],
-    report: Callable[[float, str], None] = lambda share, name: None,
+    report: Report = lambda share, name: None,
 ) -> list[Path]:
     """Write the explorer of each paper, unless it is there and nothing has changed.
 
     A paper whose experiments do not fit into one page has several, each with links to
-    the others. `report` hears which share of a paper's explorer is there, and the name
-    of the experiment that is next.
+    the others. `report` hears which share of all papers is done, and what is next.
     """
     pages = []
-    for paper, place in papers_at:
+    for number, (paper, place) in enumerate(papers_at):
         page = place.directory / EXPLORER
         mark = f"<!-- {_key(paper)} -->"
         if not (page.is_file() and page.read_text("utf-8").rstrip().endswith(mark)):
-            slug = paper.slug
-            _write(
-                paper,
-                page,
-                mark,
-                lambda share, id, slug=slug: report(share, f"{slug}/{id}"),
-            )
+
+            def heard(share: float, words: str, done: int = number) -> None:
+                report((done + share) / len(papers_at), words)
+
+            _write(paper, page, mark, heard)
         pages += explorer_pages(place.directory)
     return pages
 
 
-def _write(
-    paper: Paper, page: Path, mark: str, report: Callable[[float, str], None]
-) -> None:
+def _write(paper: Paper, page: Path, mark: str, report: Report) -> None:
     """Write the pages of a paper, the first one last; none if nothing can be shown."""
     from attnflow.browser.explorer.document import documents
     from attnflow.browser.lowering import Unsupported
@@ -134,8 +132,12 @@ def _write(
 
     for old in explorer_pages(page.parent):
         old.unlink()
+
+    def compiling(share: float, id: str) -> None:
+        report(COMPILED * share, f"explorer: compiling {paper.slug}/{id}")
+
     try:
-        parts = documents(paper, report=report)
+        parts = documents(paper, report=compiling)
     except Unsupported:
         return
     files = [page.name, *(f"{page.stem}-{n}.html" for n in range(2, len(parts) + 1))]
@@ -144,8 +146,16 @@ def _write(
         for file, part in zip(files, parts, strict=True)
         for experiment in part["experiments"]
     ]
-    for file, part in reversed(list(zip(files, parts, strict=True))):
-        whole = with_agreement(paper, {**part, "book": book, "file": file})
+    for number, (file, part) in enumerate(
+        reversed(list(zip(files, parts, strict=True)))
+    ):
+
+        def measuring(share: float, id: str, done: int = number) -> None:
+            share = COMPILED + (1 - COMPILED) * (done + share) / len(parts)
+            report(share, f"explorer: {paper.slug}/{id} beside af.run")
+
+        whole = {**part, "book": book, "file": file}
+        whole = with_agreement(paper, whole, measuring)
         explorer = Explorer(paper.slug, with_maps(whole))
         write_text(page.with_name(file), f"{explorer.html}\n{mark}\n")
 

@@ -27,7 +27,7 @@ from attnflow.runs.plan import (
 )
 from attnflow.runs.pool import Here, Pool
 from attnflow.runs.profile import Profile
-from attnflow.runs.progress import Progress, shown
+from attnflow.runs.progress import Progress, quiet, shown
 from attnflow.runs.runner import Runner, described
 from attnflow.runs.store import Store
 from attnflow.runs.verify import pool_of
@@ -201,8 +201,8 @@ def reproduce(
             profile=profile,
             call=call,
         )
-    if all(id is None for _, id in select_papers(target)):
-        write_explorers(places)
+        if all(id is None for _, id in select_papers(target)):
+            write_explorers(places, bar or quiet)
     return Reproduction(tuple(results), tuple(write_pages(places)))
 
 

@@ -44,7 +44,8 @@ def _declared(
                     continue
                 if isinstance(line.of, str) and _is_known(line.of, dims, labels):
                     # In a panel with several runs a line is named after its run.
-                    own = line.of.partition("[")[2].rstrip("]").replace(",", ", ")
+                    chosen = line.of.partition("[")[2].rstrip("]").split(",")
+                    own = _entry(chosen, dims[line.of.partition("[")[0]], labels)
                     name = line.label or line.name
                     if len(exhibit.needs) > 1:
                         name = own or line.of.replace("_", " ")
@@ -79,6 +80,14 @@ def _is_known(
     )
 
 
+def _entry(
+    chosen: Sequence[str], dims: Sequence[str], labels: Mapping[str, Sequence[str]]
+) -> str:
+    """The name of an entry; that of the only head, say, would tell nothing."""
+    pairs = zip(chosen, dims, strict=False)
+    return ", ".join(name for name, dim in pairs if len(labels.get(dim, ())) > 1)
+
+
 def _plain(observable: Json, labels: Mapping[str, Sequence[str]]) -> Json:
     """A panel of one observable: its entries, if they are few."""
     name, dims = observable["name"], observable["dims"]
@@ -87,7 +96,7 @@ def _plain(observable: Json, labels: Mapping[str, Sequence[str]]) -> Json:
     series = [
         {
             "selector": f"{name}[{','.join(entry)}]" if entry else name,
-            "label": ", ".join(entry) or observable["label"],
+            "label": _entry(entry, dims, labels) or observable["label"],
             "kind": name.partition("_")[0],
         }
         for entry in entries[:MOST]

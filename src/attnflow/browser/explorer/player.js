@@ -6,7 +6,9 @@ const OUTCOMES = ["finished", "event", "event-not-reached", "out-of-steps", "div
 
 function bytesOf(text) {
   const raw = atob(text);
-  return Uint8Array.from(raw, (letter) => letter.charCodeAt(0));
+  const bytes = new Uint8Array(raw.length);
+  for (let n = 0; n < raw.length; n += 1) bytes[n] = raw.charCodeAt(n);
+  return bytes;
 }
 
 function floatsOf(text) {
@@ -63,7 +65,8 @@ class StagePlayer {
       last = Math.min(first + stretch(), marks.length);
       const count = this.exports.advance(cells, first, last, rows);
       yield { first, count, records: this.heap.slice(rows + first * rowSize, rows + count * rowSize) };
-      if (count < last) return;
+      // An event on a time of records leaves the stretch complete that it is the end of.
+      if (count < last || this.status().outcome !== "finished") return;
     }
   }
 

@@ -19,7 +19,7 @@ const state = {
   against: null, // {pinned, index, label} or {pair}
 };
 const runs = { own: null, before: null, other: null };
-let charts = [];
+let charts = []; // the first one, and after the first curve all others
 let board = null;
 let claims = null;
 let heatMaps = null;
@@ -49,20 +49,50 @@ function clock() {
 function status(message, isBusy = false) {
   byId("status").textContent = message;
   byId("status").classList.toggle("busy", isBusy);
+  // What changes many times a second is read out once, when it is done.
+  byId("status").setAttribute("aria-busy", String(isBusy));
+  if (!isBusy && document.activeElement === byId("stop")) transport.button.focus();
   byId("stop").hidden = !isBusy;
 }
 
 // ---- Experiments and settings
 
 function openExperiment(index) {
+  choose(index);
+  build();
+}
+
+function choose(index) {
   state.index = index;
-  const { knobs, panels, claims: list, attention, maps } = experiment();
-  byId("experiment").value = index;
+  state.xKind = null;
+  state.yKinds = {};
+  state.against = null;
+  runs.own = runs.before = runs.other = null;
+  state.setting = pageModel(index).snap({}, null);
+}
+
+// What is seen at first. All else is built when the first curve has been painted.
+function build() {
+  const { panels, attention } = experiment();
+  byId("experiment").value = state.index;
   byId("about").innerHTML = experiment().aboutHtml;
   byId("fixed").innerHTML = experiment().fixedHtml;
   board = new Board(byId("knobs"), experiment(), (name, value, isFinal) => move({ [name]: value }, { moved: name, isFinal }));
-  charts = panels.map((panel, n) => new Chart(panel, n, { hover, seek, rescale }));
+  charts = [new Chart(panels[0], 0, { hover, seek, rescale })];
   byId("first-chart").replaceChildren(charts[0].node);
+  claims = null;
+  fieldMaps = [];
+  for (const id of ["stages", "charts", "more-charts", "claim-list", "phase-list"]) byId(id).replaceChildren();
+  heatMaps = attention ? new HeatMaps(byId("heatmaps"), attention, book.ramps) : null;
+  byId("attention").hidden = !attention;
+  byId("attention-name").innerHTML = attention?.shown.html ?? "";
+  showPresets();
+}
+
+function buildRest() {
+  if (claims) return;
+  const { panels, claims: list, maps } = experiment();
+  charts.push(...panels.slice(1).map((panel, n) => new Chart(panel, n + 1, { hover, seek, rescale })));
   const isMain = ({ panel, number }) => number > 0 && (panel.exhibit || number < MAIN);
   byId("charts").replaceChildren(...charts.filter(isMain).map((chart) => chart.node));
   const more = charts.filter((chart) => chart.number > 0 && !isMain(chart));
@@ -71,19 +101,11 @@ function openExperiment(index) {
   byId("more").firstElementChild.textContent = more.length === 1 ? "One more observable" : `${more.length} more observables`;
   claims = new ClaimTable(byId("claim-list"), experiment(), (changes) => move(changes, { isFinal: true }));
   byId("claims").hidden = list.length === 0;
-  heatMaps = attention ? new HeatMaps(byId("heatmaps"), attention, book.ramps) : null;
-  byId("attention").hidden = !attention;
-  byId("attention-name").innerHTML = attention?.shown.html ?? "";
   fieldMaps = maps.map((map) => new FieldMap(map, experiment(), (changes) => move(changes, { isFinal: true })));
   byId("phase-list").replaceChildren(...fieldMaps.map((map) => map.node));
   byId("phase").hidden = maps.length === 0;
   byId("exact-text").innerHTML = experiment().exactHtml;
-  showPresets();
-  state.xKind = null;
-  state.yKinds = {};
-  state.against = null;
-  runs.own = runs.before = runs.other = null;
-  state.setting = pageModel(index).snap({}, null);
+  for (const chart of charts) chart.measure();
 }
 
 // Presets by exhibit, those of the other experiments too; the first option stands for a
@@ -178,11 +200,19 @@ function hear(job, message) {
     runs[slot].verdicts = message.verdicts;
     runs[slot].drift = message.drift;
     if (job === 0) runs.before = null;
-    draw();
-    report();
+    cancelAnimationFrame(frameRequest);
+    frameRequest = 0;
+    drawFirst();
+    afterPaint(() => {
+      if (!runs.own?.outcome) return; // a newer run has begun
+      buildRest();
+      draw(charts.slice(1));
+      report();
+    });
   } else if (message.kind === "error") {
     if (runs[slot]) runs[slot].outcome ??= "error";
     status(`This run stopped: ${message.message}`);
+    afterPaint(buildRest);
   }
 }
 
@@ -215,7 +245,15 @@ function stageShown(stage, factor) {
 // ---- Drawing
 
 function later() {
-  if (!frameRequest) frameRequest = requestAnimationFrame(() => { frameRequest = 0; draw(); });
+  if (!frameRequest) frameRequest = requestAnimationFrame(() => {
+    frameRequest = 0;
+    draw();
+    afterPaint(buildRest);
+  });
+}
+
+function afterPaint(task) {
+  requestAnimationFrame(() => setTimeout(task));
 }
 
 function timeKind() {
@@ -230,10 +268,16 @@ function scene() {
   return { run: own, before, other: other?.count ? other : null, xKind: timeKind(), stages: own.stages, clock: clock() };
 }
 
-function draw() {
+// The panel that moves with a knob, before all else is drawn.
+function drawFirst() {
   if (!runs.own?.count) return;
+  drawCharts(charts.slice(0, 1));
+  point();
+}
+
+function drawCharts(shown) {
   const now = scene();
-  for (const chart of charts) {
+  for (const chart of shown) {
     // What is folded away is drawn when it is opened.
     chart.scene = now;
     if (chart.node.closest("details:not([open])")) continue;
@@ -241,7 +285,13 @@ function draw() {
     chart.draw(now);
   }
   byId("x-scale").textContent = `${now.xKind} time`;
-  if (runs.own.outcome) {
+  byId("x-scale").setAttribute("aria-label", `${now.xKind} time: change to ${now.xKind === "log" ? "linear" : "log"}`);
+}
+
+function draw(shown = charts) {
+  if (!runs.own?.count) return;
+  drawCharts(shown);
+  if (runs.own.outcome && claims) {
     stageTable.show(runs.own.stages, runs.other?.outcome ? runs.other.stages : null, clock());
     const items = conditionsHere();
     showConditions(items);
@@ -267,7 +317,7 @@ function point() {
   if (!runs.own?.count) return;
   const record = cursorRecord();
   const words = clockText(runs.own.times[record]);
-  for (const chart of charts) if (chart.cursorLayer) chart.point(record);
+  for (const chart of charts) if (chart.cursorLayer && chart.scene.run === runs.own) chart.point(record);
   transport.show(runs.own, record, words);
   heatMaps?.show(runs.own, record, words);
 }
@@ -301,7 +351,7 @@ function conditionsHere() {
 
 function showConditions(items) {
   byId("conditions").hidden = items.length === 0;
-  byId("conditions-count").textContent = items.length ? conditionCount(items) : "";
+  byId("conditions-count").innerHTML = items.length ? conditionCount(items) : "";
   byId("conditions-rows").replaceChildren(...items.map(conditionRow));
 }
 
@@ -393,17 +443,19 @@ function openAddress() {
     if (id) messages.push(`There is no experiment “${id}” on this page: ${book.experiments[0].id} is shown.`);
     index = 0;
   }
-  if (index !== state.index || !board) openExperiment(index);
+  const isNew = index !== state.index || !board;
+  if (isNew) choose(index);
   const { setting, faults } = readSetting(experiment(), parameters);
   const model = pageModel(index);
   state.setting = model.snap(setting, null);
-  const refused = model.check(state.setting);
+  const refused = parameters.length ? model.check(state.setting) : [];
   if (refused.length) state.setting = model.snap({}, null);
   openView(view);
+  run(); // in the worker, while the page is built
+  if (isNew) build();
   board.show(model, state.setting);
   notice([...messages, ...board.say([...faults, ...refused])]);
   markPreset();
-  run();
 }
 
 function openView(view) {
@@ -435,6 +487,13 @@ function picture() {
   return pictureOf(charts.filter((chart) => chart.frame && !chart.node.closest("details:not([open])")), experiment().title, byId("opponent").hidden ? "" : byId("opponent").textContent);
 }
 
+// What stays in sight on a phone must not cover what a key moves to.
+function keepClear() {
+  const [lead] = document.getElementsByClassName("lead");
+  const room = getComputedStyle(lead).position === "sticky" ? lead.offsetHeight + 8 : 0;
+  document.documentElement.style.scrollPaddingTop = `${room}px`;
+}
+
 function wire() {
   const copies = {
     python: () => pythonText(experiment(), state.setting),
@@ -453,10 +512,14 @@ function wire() {
   byId("save-svg").addEventListener("click", () => save(fileName("svg"), new Blob([picture().text], { type: "image/svg+xml" })));
   byId("save-png").addEventListener("click", async () => save(fileName("png"), await pngOf(picture())));
   byId("pin").addEventListener("click", pin);
-  byId("unpin").addEventListener("click", unpin);
+  byId("unpin").addEventListener("click", () => {
+    unpin();
+    byId("pin").focus();
+  });
+  byId("skip").addEventListener("click", () => byId("first-chart").focus());
   byId("pairs").addEventListener("change", ({ target }) => (target.value === "" ? unpin() : compareWith(Number(target.value))));
   byId("presets").addEventListener("change", ({ target }) => openPreset(target.value));
-  byId("more").addEventListener("toggle", draw);
+  byId("more").addEventListener("toggle", () => draw());
   byId("reset").addEventListener("click", () => move({}, { isFinal: true, fresh: true }));
   byId("stop").addEventListener("click", () => {
     runner.stop();
@@ -479,7 +542,9 @@ function wire() {
     move({}, { isFinal: true, fresh: true });
   });
   addEventListener("popstate", openAddress);
-  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", draw);
+  addEventListener("resize", keepClear);
+  new ResizeObserver(keepClear).observe(document.getElementsByClassName("lead")[0]);
+  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => draw());
 }
 
 unpacked(packed).then((document) => {

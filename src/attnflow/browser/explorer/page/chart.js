@@ -29,10 +29,15 @@ class Chart {
     }).observe(this.node);
   }
 
+  // As a ResizeObserver has it: a rounded width would be drawn anew at once.
+  measure() {
+    this.outer = this.node.getBoundingClientRect().width;
+  }
+
   nameScale(kind) {
     this.kind = kind;
     this.scaleButton.textContent = `${kind} y`;
-    this.scaleButton.setAttribute("aria-label", `${this.panel.title}: vertical axis is ${kind}; change it`);
+    this.scaleButton.setAttribute("aria-label", `${kind} y, ${this.panel.title}: change to ${kind === "log" ? "linear" : "log"}`);
   }
 
   // An entry for each series; what is shown for context only shares one.
@@ -46,9 +51,9 @@ class Chart {
       const [n] = places;
       const swatch = element("i", { class: "swatch" });
       swatch.style.background = this.colours[n];
-      const value = element("output", {});
+      const value = element("span", { class: "value" });
       const name = places.length > 1 ? element("span", {}, "others") : element("span", { html: this.panel.series[n].shown.html });
-      const button = element("button", { type: "button", class: "entry", "aria-pressed": String(!this.hidden.has(n)), click: () => this.toggle(places) }, swatch, name, value);
+      const button = element("button", { type: "button", class: "entry", "aria-pressed": String(!this.hidden.has(n)), click: () => this.toggle(places) }, swatch, name, " ", value);
       return { places, button, value };
     });
     this.legend.replaceChildren(...this.entries.map(({ button }) => button));
@@ -121,7 +126,8 @@ class Chart {
   }
 
   layout() {
-    this.outer ||= this.node.clientWidth || 600;
+    if (!this.outer) this.measure();
+    this.outer ||= 600;
     const { outer } = this;
     const isFirst = this.number === 0;
     const tall = isFirst ? Math.min(320, Math.max(210, outer * 0.42)) : Math.min(230, Math.max(180, outer * 0.5));
@@ -129,7 +135,10 @@ class Chart {
     this.hasEnds = outer >= WIDE && names.length > 0 && names.length <= 8;
     const right = this.hasEnds ? Math.min(150, 16 + 7 * Math.max(...names)) : 12;
     const left = 58;
-    const top = this.scene.stages.length && isFirst ? 34 : this.panel.axis ? 24 : 10;
+    const isNamed = this.scene.stages.length && isFirst;
+    // A long name of the axis has a line of its own, above those of the stages.
+    const own = isNamed && this.panel.axis?.text.length * 6.5 + 10 > left ? 14 : 0;
+    const top = isNamed ? 34 + own : this.panel.axis ? 24 : 10;
     this.frame = { left, top, width: Math.max(outer - left - right, 40), height: tall - top - 32, outer, tall };
     this.svg.setAttribute("viewBox", `0 0 ${outer} ${tall}`);
     this.svg.setAttribute("height", tall);

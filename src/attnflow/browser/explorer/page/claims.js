@@ -16,8 +16,7 @@ class ClaimTable {
     if (live.length) parts.push(this.table(live.map(row), "With comparisons that this page makes in its own run"));
     if (mapped.length) parts.push(this.table(mapped.map(row), "With a validity map"));
     if (rest.length) {
-      const words = `${rest.length} more claims of this paper, judged over runs of their own`;
-      parts.push(element("details", {}, element("summary", {}, words), this.table(rest.map(row), "")));
+      parts.push(element("details", {}, element("summary", {}, restText(rest.length, parts.length > 0)), this.table(rest.map(row), "")));
     }
     place.replaceChildren(...parts);
   }
@@ -59,6 +58,12 @@ class ClaimTable {
   }
 }
 
+function restText(count, isMore) {
+  const more = isMore ? " more" : "";
+  if (count === 1) return `One${more} claim of this paper, judged over runs of its own`;
+  return `${count}${more} claims of this paper, judged over runs of their own`;
+}
+
 function comparison({ verdict, text }, stages) {
   return element("div", { class: "comparison" }, chip(verdict, HERE[verdict]), element("span", { class: "fine place", html: withStages(text, stages) }));
 }
@@ -69,9 +74,9 @@ function shareText({ compared, of }) {
   return `${compared} of ${of} parts of the predicate; the others are judged in Python alone.`;
 }
 
-// Words with names of stages typeset; all else is escaped.
+// Words with names of stages and powers of ten typeset; all else is escaped.
 function withStages(words, stages) {
-  const safe = element("span", {}, words).innerHTML;
+  const safe = element("span", {}, words).innerHTML.replace(/\b\d[\d.]*e[-+]\d+/g, (number) => numberText(Number(number)));
   const plain = (name) => name.replace(/[^\w]/g, "\\$&");
   return stages.reduce((text, { name, shown }) => text.replace(new RegExp(`\\b${plain(name)}\\b`, "g"), () => shown.html), safe);
 }

@@ -25,12 +25,13 @@ function metText({ met, slack }) {
   return factor === null ? "not met" : `missed by a factor of ${numberText(factor, 3)}`;
 }
 
+// As HTML, for names that are typeset.
 function conditionCount(items) {
   const decided = items.filter(({ met }) => met !== null);
   const missed = decided.filter(({ met }) => !met);
   const others = items.length - decided.length;
   const rest = others ? `; ${others} that no number decides` : "";
-  const words = missed.length ? ` Missed: ${missed.map((item) => `${item.name} (${metText(item)})`).join(", ")}.` : "";
+  const words = missed.length ? ` Missed: ${missed.map((item) => `${item.nameHtml} (${metText(item)})`).join(", ")}.` : "";
   return `${decided.length - missed.length} of ${decided.length} met${rest}.${words}`;
 }
 

@@ -6,7 +6,7 @@ class FieldMap {
     this.map = map;
     this.knobs = [map.x, map.y].map((name) => experiment.knobs.find((knob) => knob.name === name) ?? { name, scale: "linear", shown: { text: name, html: name, runs: null } });
     this.open = open;
-    this.readout = element("p", { class: "fine", "aria-live": "polite" });
+    this.readout = element("p", { class: "fine readout", "aria-hidden": "true" }); // a cell's own name says it
     this.svg = this.draw();
     this.node = element("figure", { class: "field" }, map.shown ? element("figcaption", { html: map.shown.html }) : null, this.svg, this.legend(), this.readout);
   }

@@ -66,6 +66,7 @@ class HeatMaps {
   build() {
     const [rows, columns] = this.shape.slice(-2);
     const count = this.beside < 0 ? 1 : this.shape[this.beside];
+    this.figureCount = count;
     this.sideLabels = [this.labelsOf(this.dims.length - 2), this.labelsOf(this.dims.length - 1)];
     const longest = Math.max(...this.sideLabels[0].map((label) => label.length));
     const left = 28 + LETTER * Math.min(longest, 14);
@@ -93,8 +94,13 @@ class HeatMaps {
         drawn("text", { class: "axis-name", x: right, y: bottom + 14, "text-anchor": "end" }, columnDim),
         drawn("text", { class: "axis-name", transform: `translate(11 ${bottom}) rotate(-90)` }, rowDim)),
       cells, drawn("g", { class: "map-marks" }, marks));
-    const title = this.beside < 0 ? "" : `${this.dims[this.beside]} ${this.labelsOf(this.beside)[n]}`;
+    const title = this.figureCount < 2 ? "" : `${this.dims[this.beside]} ${this.labelsOf(this.beside)[n]}`;
     return { cells, marks, svg, title, node: element("figure", { class: "map" }, element("figcaption", {}, title), svg) };
+  }
+
+  // A label as `render` has typeset it.
+  name(label) {
+    return labelRuns(this.spec.words[label] ?? { text: label });
   }
 
   // Labels of rows and columns, as many as have room.
@@ -103,10 +109,10 @@ class HeatMaps {
     const every = Math.ceil(13 / height);
     const widest = Math.max(...columnLabels.map((label) => label.length)) * LETTER + 6;
     const each = Math.ceil(widest / width);
-    const rows = rowLabels.flatMap((label, i) => (i % every ? [] : [drawn("text", { x: left - 6, y: 24 + (i + 0.5) * height, "text-anchor": "end" }, label)]));
+    const rows = rowLabels.flatMap((label, i) => (i % every ? [] : [drawn("text", { x: left - 6, y: 24 + (i + 0.5) * height, "text-anchor": "end" }, this.name(label))]));
     const columns = columnLabels.flatMap((label, j) => {
       if (j % each || (each > 1 && j + each > columnLabels.length)) return [];
-      return [drawn("text", { x: left + (each > 1 ? j : j + 0.5) * width, y: 14, "text-anchor": each > 1 ? "start" : "middle" }, label)];
+      return [drawn("text", { x: left + (each > 1 ? j : j + 0.5) * width, y: 14, "text-anchor": each > 1 ? "start" : "middle" }, this.name(label))];
     });
     return [...rows, ...columns];
   }

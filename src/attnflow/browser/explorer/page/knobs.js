@@ -66,7 +66,7 @@ class Knob {
   numberBody() {
     const { knob, id } = this;
     this.slider = element("input", {
-      type: "range", min: 0, max: NOTCHES, step: knob.integer ? "any" : 1, tabindex: 0, "aria-label": `${knob.shown.text}, slider`,
+      type: "range", min: 0, max: NOTCHES, step: knob.integer ? "any" : 1, tabindex: 0, "aria-label": knob.shown.text,
       input: () => this.slide(false),
       change: () => this.slide(true),
     });

@@ -32,6 +32,7 @@ _SIGNS = dict(
         rangle ⟩ mid | vert | Vert ‖ lVert ‖ rVert ‖ equiv ≡ circ ∘ odot ⊙ otimes ⊗""",
     )
 )
+_CAPITALS = frozenset("ΓΔΘΛΞΠΣΥΦΨΩ")
 _FUNCTIONS = re.compile(
     "log|ln|exp|min|max|sup|inf|sin|cos|tan|sinh|cosh|tanh|lim|det|arg|Pr"
 )
@@ -219,7 +220,8 @@ def _runs(node: Node, level: int) -> list[Run]:
 
     match node.kind:
         case "letter":
-            return run(node.text, italic=node.text.isascii() and node.text.isalpha())
+            is_upright = not node.text.isalpha() or node.text in _CAPITALS
+            return run(node.text, italic=not is_upright)
         case "function":
             return run(f"{node.text}\u2009")
         case "scripts":

@@ -83,6 +83,7 @@ def _experiment(experiment: Json) -> Json:
         and {
             **attention,
             "shown": shown(attention.get("title") or attention["observable"]),
+            "words": _side_words(experiment),
         },
         "laws": {
             law: str(html(law))
@@ -100,6 +101,25 @@ def _experiment(experiment: Json) -> Json:
         "panels": [_panel(panel) for panel in _loss_first(experiment["panels"])],
         "claims": [_claim(claim) for claim in experiment["claims"]],
         "exactHtml": str(_exact(experiment)),
+    }
+
+
+def _side_words(experiment: Json) -> Json:
+    """Labels of rows and columns of maps, those that are formulas."""
+    sides = experiment["attention"]["dims"][-2:]
+    names: set[str] = set()
+    for labels in (variant["labels"] for variant in experiment["variants"]):
+        for dim in sides:
+            names.update(map(str, labels.get(dim, ())))
+            if dim.endswith("position"):
+                names.update(
+                    word for s in labels.get("sample", ()) for word in str(s).split()
+                )
+    words = {name: shown(name) for name in sorted(names)}
+    return {
+        name: word
+        for name, word in words.items()
+        if word["text"] != name or len(word["runs"]) > 1
     }
 
 

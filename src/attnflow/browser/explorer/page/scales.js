@@ -51,7 +51,8 @@ function logScale(low, high) {
           if (major || step === 1) ticks.push({ value, major, label: major ? decadeText(decade) : "" });
         }
       }
-      return to - from < 1.3 ? labelled(ticks, to - from) : ticks;
+      const isBare = ticks.filter(({ label }) => label).length < 2;
+      return to - from < 1.3 || isBare ? labelled(ticks, to - from) : ticks;
     },
   };
 }
@@ -60,7 +61,7 @@ function decadeText(decade) {
   return Math.abs(decade) <= 3 ? String(Number((10 ** decade).toPrecision(1))) : powerText(decade);
 }
 
-// Within a decade or so, 2 and 5 need labels too, or the axis says too little.
+// Where one power of ten or none is seen, 2 and 5 need labels too, or the axis says too little.
 function labelled(ticks, decades) {
   const shown = decades < 0.5 ? [1, 2, 3, 4, 5, 6, 7, 8, 9] : [1, 2, 5];
   return ticks.map((tick) => {

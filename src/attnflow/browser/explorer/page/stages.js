@@ -15,10 +15,10 @@ class StageTable {
       return element("tr", {},
         element("th", { scope: "row" }, element("span", { html: stage.shown.html })),
         element("td", { class: "prose", html: stage.meaningHtml }),
-        element("td", { class: "num" }, stage.formula === null && stage.why ? element("span", { class: "fine" }, stage.why) : numberText(stage.formula), stage.formulaHtml ? element("span", { class: "fine formula-text", html: stage.formulaHtml }) : null),
-        element("td", { class: "num" }, stage.detected === null ? element("span", { class: "fine" }, stage.note) : numberText(stage.detected, 5)),
-        besides ? element("td", { class: "num" }, beside ? numberText(beside.detected, 5) : "–") : null,
-        element("td", { class: "num" }, ratioText(stage)));
+        element("td", { class: "num", "data-label": "formula" }, stage.formula === null && stage.why ? element("span", { class: "fine" }, stage.why) : numberText(stage.formula), stage.formulaHtml ? element("span", { class: "fine formula-text", html: stage.formulaHtml }) : null),
+        element("td", { class: "num", "data-label": "detected" }, stage.detected === null ? element("span", { class: "fine" }, stage.note) : numberText(stage.detected, 5)),
+        besides ? element("td", { class: "num", "data-label": "compared" }, beside ? numberText(beside.detected, 5) : "–") : null,
+        element("td", { class: "num", "data-label": "ratio" }, ratioText(stage)));
     });
     const heads = ["stage ends", "when", "formula", "detected", ...(besides ? ["compared"] : []), "detected ÷ formula"];
     this.place.replaceChildren(element("table", { class: "stages" },

@@ -51,7 +51,7 @@ def render(document: Json) -> str:
     style = _theme_rules() + _text("style.css")
     # Wrapped in a function, so that its names do not become globals of the page.
     text = _text(PLAYER, "attnflow.browser.explorer")
-    names = "{ Model, seriesOf }"
+    names = "{ Model, bytesOf, seriesOf }"
     player = f"const {names} = (() => {{\n{text}\nreturn {names};\n}})();"
     script = "\n".join([player, *map(_text, SCRIPTS)])
     worker = "\n".join([player, _text("packed.js"), _text("worker.js")])

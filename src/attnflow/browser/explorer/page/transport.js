@@ -7,13 +7,14 @@ class Transport {
   // `moved(record, isFinal)` for the scrubber; the play moves evenly along the axis.
   constructor(place, moved) {
     this.moved = moved;
-    this.button = element("button", { type: "button", class: "play", "aria-pressed": "false", click: () => (this.isPlaying ? this.pause() : this.play()) });
+    this.button = element("button", { type: "button", class: "play", click: () => (this.isPlaying ? this.pause() : this.play()) });
     this.slider = element("input", {
       type: "range", min: 0, max: 0, step: 1, value: 0, "aria-label": "Time",
       input: () => { this.pause(); moved(Number(this.slider.value), false); },
       change: () => moved(Number(this.slider.value), true),
     });
-    this.time = element("output", { class: "time" });
+    // The slider says the time to a screen reader: once, and not at every frame of a play.
+    this.time = element("span", { class: "time", "aria-hidden": "true" });
     place.replaceChildren(this.button, this.slider, this.time);
     this.face();
   }
@@ -22,7 +23,6 @@ class Transport {
     const [sign, word] = this.isPlaying ? ["❚❚", "Pause"] : ["▶", "Play"];
     this.button.replaceChildren(sign, element("span", { class: "word" }, ` ${word}`));
     this.button.setAttribute("aria-label", word);
-    this.button.setAttribute("aria-pressed", String(Boolean(this.isPlaying)));
   }
 
   show(run, record, timeText) {
