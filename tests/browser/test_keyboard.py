@@ -141,7 +141,8 @@ def test_a_session(explorer):
     assert explorer.page.inner_text("#transport .time") != "step 0"
     reach(explorer, "#more summary")
     press(explorer, "Enter")
-    assert explorer.page.locator("#more-charts .curve.own").first.is_visible()
+    # What was folded is drawn after the next frame.
+    explorer.page.locator("#more-charts .curve.own").first.wait_for()
 
 
 def play_name(explorer):

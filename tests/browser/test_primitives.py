@@ -234,7 +234,11 @@ def _branches(x):
     def step(i, y):
         return lax.cond(i > 1, jnp.exp, jnp.negative, y)
 
-    return three, two, lax.fori_loop(0, 3, step, x)
+    def chosen(x):
+        ways = jnp.exp, lambda x: jnp.tanh(x) * jnp.log1p(x**2)
+        return lax.cond(x[0, 0] > 0, *ways, x).sum()
+
+    return three, two, lax.fori_loop(0, 3, step, x), jax.grad(chosen)(x)
 
 
 @pytest.mark.parametrize("function", [_loops, _branches])

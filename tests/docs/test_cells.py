@@ -1,5 +1,6 @@
 """Notebooks on the site show what comes of their cells."""
 
+import matplotlib.pyplot as plt
 from tools.documentation.cells import outputs
 
 
@@ -14,6 +15,11 @@ def test_a_cell_prints_and_ends_in_a_value(tmp_path):
         "```text\na\n```\n\n```text\n3\n```",
         "",
     ]
+
+
+def test_figures_that_were_open_before_are_of_no_cell(tmp_path):
+    plt.figure()
+    assert outputs(["1"], tmp_path, "n") == ["```text\n1\n```"]
 
 
 def test_figures_are_shown_in_the_place_of_the_value(tmp_path):

@@ -15,8 +15,11 @@ def outputs(cells: Iterable[str], folder: Path, name: str) -> list[str]:
     A cell that needs a package which is not installed ends it, with a sentence.
     """
     import matplotlib
+    import matplotlib.pyplot as plt
 
     matplotlib.use("agg")
+    # The caller may have figures open, which no cell draws.
+    plt.close("all")
     space: dict[str, Any] = {"__name__": "notebook"}
     texts: list[str] = []
     # Cells may write files.

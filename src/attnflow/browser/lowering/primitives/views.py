@@ -157,7 +157,7 @@ def _iota(lowering: Lowering, equation: Equation, inputs: Values, level: int) ->
 def _empty(
     lowering: Lowering, equation: Equation, inputs: Values, level: int
 ) -> Values:
-    """What a scan begins its results with, before it writes all of them."""
+    """What a branch gives for a residual of another branch; nothing reads it."""
     aval = equation.outvars[0].aval
     kind = kind_of(aval.dtype)
     zero = constant(0, "f64" if kind == "float64" else "i64")
