@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import attnflow as af
+from attnflow.runs.pool import Here
 from attnflow.site import explore as explorers
 from attnflow.site.pages import Place
 from tests.cli.conftest import Program
@@ -117,6 +118,31 @@ def test_a_page_is_left_where_nothing_has_changed(tmp_path, parts):
         pages = explorers.write_explorers([(af.paper("mixture"), place)], report)
         assert [page.name for page in pages] == ["explore.html", "explore-2.html"]
     assert written == [(0.0, "explorer: compiling mixture/flow")]
+
+
+def test_a_pool_writes_the_pages_of_several_papers(tmp_path, parts):
+    """The same pages as one after the other, and each of them once."""
+    told = {}
+    for name, pool in (("alone", None), ("pool", Here())):
+        places = [
+            (af.paper(slug), Place(tmp_path / name / slug, tmp_path / name))
+            for slug in ("mixture", "vit")
+        ]
+        for _, place in places:
+            place.directory.mkdir(parents=True)
+        for attempt in ("written", "left"):
+            told[name, attempt] = []
+
+            def report(share, words, heard=told[name, attempt]):
+                heard.append(words)
+
+            explorers.write_explorers(places, report, pool=pool)
+    for page in (tmp_path / "alone").rglob("*.html"):
+        other = tmp_path / "pool" / page.relative_to(tmp_path / "alone")
+        assert other.read_bytes() == page.read_bytes()
+    assert len(list((tmp_path / "pool").rglob("*.html"))) == 4
+    assert told["pool", "written"][-1] == "2 of 2 explorers"
+    assert told["pool", "left"] == told["alone", "left"] == []
 
 
 def test_pages_of_all_papers_are_listed_in_one(tmp_path, parts):

@@ -39,6 +39,7 @@ def explore(
     Without a target, pages for all papers and an index, opened in a browser.
     """
     from attnflow.papers.base import select_papers
+    from attnflow.runs.verify import pool_of
     from attnflow.site.explore import explore as build
     from attnflow.site.explore import write_explorers, write_shelf
     from attnflow.site.reproduce import output_place
@@ -66,7 +67,8 @@ def explore(
             places = [
                 (paper, output_place(None, paper, alone=False)) for paper, _ in chosen
             ]
-            pages = write_explorers(places, bar)
+            with pool_of(None) as pool:
+                pages = write_explorers(places, bar, pool=pool)
             if target is None:
                 pages = [write_shelf(places, places[0][1].site), *pages]
     output.give({"pages": pages})

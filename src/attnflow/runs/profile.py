@@ -22,6 +22,7 @@ PHASES = {
     "read": "runs read from the store",
     "judged": "claims judged",
     "drawn": "exhibits drawn and their files written",
+    "written": "explorers: kernels compiled, and played beside `af.run`",
 }
 """What is done, in the order in which it is done."""
 

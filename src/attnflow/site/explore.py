@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import html
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from importlib.resources import files
@@ -12,7 +12,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from attnflow.papers.base import Paper, select_papers
+from attnflow.papers.base import paper as find_paper
 from attnflow.runs.code import code_digest
+from attnflow.runs.plan import Job, Needs, carry_out, make_plan
+from attnflow.runs.pool import Here, Pool
+from attnflow.runs.profile import Profile
+from attnflow.runs.progress import Progress, quiet
+from attnflow.runs.store import Store
 from attnflow.schema.files import write_text
 from attnflow.schema.settings import Value, digest
 from attnflow.site.agreements import is_measured
@@ -24,7 +30,6 @@ if TYPE_CHECKING:
 HEIGHT = 900
 COMPILED = 0.8
 """The share that compiling has of the work; running Python beside it has the rest."""
-Report = Callable[[float, str], None]
 
 
 @dataclass(frozen=True)
@@ -100,64 +105,107 @@ def explorer_document(
     return with_maps(with_agreement(paper, whole))
 
 
+@dataclass(frozen=True)
+class WriteExplorer:
+    """The job of writing the explorer of a paper into its folder."""
+
+    slug: str
+    directory: Path
+
+    # As measured over five papers.
+    usual_seconds = 30.0
+    verb = "written"
+
+    def __str__(self) -> str:
+        return f"{self.slug}/explorer"
+
+    def do(self, progress: Progress = quiet) -> None:
+        """Write the pages, the first one last; none if nothing can be shown."""
+        from attnflow.browser.explorer.document import documents
+        from attnflow.browser.lowering import Unsupported
+        from attnflow.site.agreements import with_agreement
+        from attnflow.site.maps import with_maps
+
+        paper, page = find_paper(self.slug), self.directory / EXPLORER
+        for old in explorer_pages(self.directory):
+            old.unlink()
+
+        def compiling(share: float, id: str) -> None:
+            progress(COMPILED * share, f"explorer: compiling {self.slug}/{id}")
+
+        try:
+            parts = documents(paper, report=compiling)
+        except Unsupported:
+            return
+        files = [
+            page.name,
+            *(f"{page.stem}-{n}.html" for n in range(2, len(parts) + 1)),
+        ]
+        book = [
+            {"id": experiment["id"], "title": experiment["title"], "file": file}
+            for file, part in zip(files, parts, strict=True)
+            for experiment in part["experiments"]
+        ]
+        for number, (file, part) in enumerate(
+            reversed(list(zip(files, parts, strict=True)))
+        ):
+
+            def measuring(share: float, id: str, done: int = number) -> None:
+                share = COMPILED + (1 - COMPILED) * (done + share) / len(parts)
+                progress(share, f"explorer: {self.slug}/{id} beside af.run")
+
+            document = {**part, "book": book, "file": file}
+            document = with_maps(with_agreement(paper, document, measuring))
+            text = Explorer(self.slug, document).html
+            write_text(page.with_name(file), f"{text}\n{_mark(paper)}\n")
+
+
 def write_explorers(
     papers_at: Sequence[tuple[Paper, Place]],
-    report: Report = lambda share, name: None,
+    progress: Progress = quiet,
+    *,
+    pool: Pool | Here | None = None,
+    profile: Profile | None = None,
 ) -> list[Path]:
     """Write the explorer of each paper, unless it is there and nothing has changed.
 
     A paper whose experiments do not fit into one page has several, each with links to
-    the others. `report` hears which share of all papers is done, and what is next.
+    the others.
+
+    **Arguments:**
+
+    - `progress`: hears which share is done, and what is next.
+    - `pool`: processes that write several explorers side by side; without it they are
+      written here, one after the other.
+    - `profile`: takes down what explorers take that are written in the pool.
     """
-    pages = []
-    for number, (paper, place) in enumerate(papers_at):
-        page = place.directory / EXPLORER
-        mark = f"<!-- {_key(paper)} -->"
-        if not (page.is_file() and page.read_text("utf-8").rstrip().endswith(mark)):
+    stale = [
+        WriteExplorer(paper.slug, place.directory)
+        for paper, place in papers_at
+        if not _is_current(place.directory / EXPLORER, paper)
+    ]
+    if pool is not None and len(stale) > 1:
+        jobs: dict[Job, Needs] = {job: (find_paper(job.slug), ()) for job in stale}
+        plan = make_plan(jobs, Store().root)
+        for _ in carry_out(plan, pool, "explorers", progress, profile):
+            pass
+    else:
+        for number, job in enumerate(stale):
 
             def heard(share: float, words: str, done: int = number) -> None:
-                report((done + share) / len(papers_at), words)
+                progress((done + share) / len(stale), words)
 
-            _write(paper, page, mark, heard)
-        pages += explorer_pages(place.directory)
-    return pages
+            job.do(heard)
+    return [page for _, place in papers_at for page in explorer_pages(place.directory)]
 
 
-def _write(paper: Paper, page: Path, mark: str, report: Report) -> None:
-    """Write the pages of a paper, the first one last; none if nothing can be shown."""
-    from attnflow.browser.explorer.document import documents
-    from attnflow.browser.lowering import Unsupported
-    from attnflow.site.agreements import with_agreement
-    from attnflow.site.maps import with_maps
+def _is_current(page: Path, paper: Paper) -> bool:
+    """Whether a page was written, to its end, by the present code."""
+    return page.is_file() and page.read_text("utf-8").rstrip().endswith(_mark(paper))
 
-    for old in explorer_pages(page.parent):
-        old.unlink()
 
-    def compiling(share: float, id: str) -> None:
-        report(COMPILED * share, f"explorer: compiling {paper.slug}/{id}")
-
-    try:
-        parts = documents(paper, report=compiling)
-    except Unsupported:
-        return
-    files = [page.name, *(f"{page.stem}-{n}.html" for n in range(2, len(parts) + 1))]
-    book = [
-        {"id": experiment["id"], "title": experiment["title"], "file": file}
-        for file, part in zip(files, parts, strict=True)
-        for experiment in part["experiments"]
-    ]
-    for number, (file, part) in enumerate(
-        reversed(list(zip(files, parts, strict=True)))
-    ):
-
-        def measuring(share: float, id: str, done: int = number) -> None:
-            share = COMPILED + (1 - COMPILED) * (done + share) / len(parts)
-            report(share, f"explorer: {paper.slug}/{id} beside af.run")
-
-        whole = {**part, "book": book, "file": file}
-        whole = with_agreement(paper, whole, measuring)
-        explorer = Explorer(paper.slug, with_maps(whole))
-        write_text(page.with_name(file), f"{explorer.html}\n{mark}\n")
+def _mark(paper: Paper) -> str:
+    return f"<!-- {_key(paper)} -->"
 
 
 def explorer_pages(directory: Path) -> list[Path]:

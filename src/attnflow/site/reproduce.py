@@ -191,18 +191,21 @@ def reproduce(
         exhibits = every if id is None else (paper.exhibit(id),)
         drawings += [Drawing(paper, e, place.directory, quick) for e in exhibits]
         places.append((paper, place))
-    with nullcontext(progress) if progress else shown(None) as bar:
+    with (
+        nullcontext(progress) if progress else shown(None) as bar,
+        pool_of(workers) as pool,
+    ):
         results = draw_exhibits(
             drawings,
             store=store,
-            workers=workers,
+            pool=pool,
             progress=bar,
             report=report,
             profile=profile,
             call=call,
         )
         if all(id is None for _, id in select_papers(target)):
-            write_explorers(places, bar or quiet)
+            write_explorers(places, bar or quiet, pool=pool, profile=profile)
     return Reproduction(tuple(results), tuple(write_pages(places)))
 
 

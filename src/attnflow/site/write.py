@@ -7,7 +7,7 @@ from attnflow.claims import Claim, Row
 from attnflow.papers import papers
 from attnflow.papers.base import Paper
 from attnflow.runs.store import Store
-from attnflow.runs.verify import Verdicts, verdict_keys
+from attnflow.runs.verify import Verdicts, pool_of, verdict_keys
 from attnflow.site.explore import explorer_pages, write_explorers
 from attnflow.site.pages import (
     Place,
@@ -97,7 +97,8 @@ def export_site(source: Path, target: Path) -> list[Path]:
             _hand_over(paper.slug, exhibit.id, source / paper.slug, place.directory)
         for page in explorer_pages(source / paper.slug):
             copy_file(page, place.directory / page.name)
-    write_explorers(pages_at)
+    with pool_of(None) as pool:
+        write_explorers(pages_at, pool=pool)
     return write_pages(pages_at)
 
 
