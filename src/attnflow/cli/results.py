@@ -122,7 +122,7 @@ def export_site(
     from attnflow.site.write import export_site as export
 
     output = Output(json)
-    pages = export(source or (QUICK if quick else OUTPUT), target)
+    pages = export(source or (QUICK if quick else OUTPUT), target, quick=quick)
     output.give({"site": target, "pages": pages})
     for page in pages:
         output.say(f"page  {page}")

@@ -111,6 +111,7 @@ class WriteExplorer:
 
     slug: str
     directory: Path
+    measured: bool = True
 
     # As measured over five papers.
     usual_seconds = 30.0
@@ -155,15 +156,18 @@ class WriteExplorer:
                 progress(share, f"explorer: {self.slug}/{id} beside af.run")
 
             document = {**part, "book": book, "file": file}
-            document = with_maps(with_agreement(paper, document, measuring))
-            text = Explorer(self.slug, document).html
-            write_text(page.with_name(file), f"{text}\n{_mark(paper)}\n")
+            if self.measured:
+                document = with_agreement(paper, document, measuring)
+            text = Explorer(self.slug, with_maps(document)).html
+            mark = _mark(paper, measured=self.measured)
+            write_text(page.with_name(file), f"{text}\n{mark}\n")
 
 
 def write_explorers(
     papers_at: Sequence[tuple[Paper, Place]],
     progress: Progress = quiet,
     *,
+    measured: bool = True,
     pool: Pool | Here | None = None,
     profile: Profile | None = None,
 ) -> list[Path]:
@@ -175,14 +179,16 @@ def write_explorers(
     **Arguments:**
 
     - `progress`: hears which share is done, and what is next.
+    - `measured`: say on each page how near it is to `af.run`, for which every
+      experiment is run in Python.
     - `pool`: processes that write several explorers side by side; without it they are
       written here, one after the other.
     - `profile`: takes down what explorers take that are written in the pool.
     """
     stale = [
-        WriteExplorer(paper.slug, place.directory)
+        WriteExplorer(paper.slug, place.directory, measured)
         for paper, place in papers_at
-        if not _is_current(place.directory / EXPLORER, paper)
+        if not _is_current(place.directory / EXPLORER, paper, measured=measured)
     ]
     if pool is not None and len(stale) > 1:
         jobs: dict[Job, Needs] = {job: (find_paper(job.slug), ()) for job in stale}
@@ -199,13 +205,14 @@ def write_explorers(
     return [page for _, place in papers_at for page in explorer_pages(place.directory)]
 
 
-def _is_current(page: Path, paper: Paper) -> bool:
+def _is_current(page: Path, paper: Paper, *, measured: bool) -> bool:
     """Whether a page was written, to its end, by the present code."""
-    return page.is_file() and page.read_text("utf-8").rstrip().endswith(_mark(paper))
+    marks = {_mark(paper, measured=True), _mark(paper, measured=measured)}
+    return page.is_file() and page.read_text("utf-8").rstrip().endswith(tuple(marks))
 
 
-def _mark(paper: Paper) -> str:
-    return f"<!-- {_key(paper)} -->"
+def _mark(paper: Paper, *, measured: bool) -> str:
+    return f"<!-- {_key(paper, measured=measured)} -->"
 
 
 def explorer_pages(directory: Path) -> list[Path]:
@@ -231,7 +238,7 @@ def write_shelf(papers_at: Sequence[tuple[Paper, Place]], site: Path) -> Path:
     return write_text(site / EXPLORER, render_shelf(shelf))
 
 
-def _key(paper: Paper) -> str:
+def _key(paper: Paper, *, measured: bool) -> str:
     """What an explorer depends on: a paper's code, and the compiler's."""
     modules = {recipe.build.partition(":")[0] for recipe in paper.recipes}
     modules |= {"attnflow.browser.explorer.document", "attnflow.site.agreements"}
@@ -247,7 +254,7 @@ def _key(paper: Paper) -> str:
     page = [*folder.iterdir(), *(folder / "page").iterdir()]
     texts = [f.read_text("utf-8") for f in sorted(page, key=str) if _is_text(f.name)]
     code = code_digest(*sorted(modules))
-    engine = str(is_measured())
+    engine = str(measured and is_measured())
     return digest("explorer", paper.slug, code, engine, *map(_plain, declared), *texts)
 
 

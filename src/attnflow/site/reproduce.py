@@ -179,7 +179,8 @@ def reproduce(
 
     - `target`: a paper such as `mixture`, one of its exhibits such as
       `mixture/figure1a`, or all papers.
-    - `quick`: smaller runs; `maps`: the maps too, which take minutes each.
+    - `quick`: smaller runs, and explorers that do not say how near they are to
+      `af.run`; `maps`: the maps too, which take minutes each.
     - `out`: the folder; without it `attnflow-output`, or its `quick`.
     - `store`, `workers`, `progress`, `report`, `profile`, `call`: as for
       `draw_exhibits`.
@@ -205,7 +206,9 @@ def reproduce(
             call=call,
         )
         if all(id is None for _, id in select_papers(target)):
-            write_explorers(places, bar or quiet, pool=pool, profile=profile)
+            write_explorers(
+                places, bar or quiet, measured=not quick, pool=pool, profile=profile
+            )
     return Reproduction(tuple(results), tuple(write_pages(places)))
 
 

@@ -74,10 +74,11 @@ def _best(verdicts: Verdicts, paper: Paper, claim: Claim) -> Row | None:
     return next(filter(None, map(verdicts.read, keys)), None)
 
 
-def export_site(source: Path, target: Path) -> list[Path]:
+def export_site(source: Path, target: Path, *, quick: bool = False) -> list[Path]:
     """Put the site that lies in `source` into `target`, ready for any web server.
 
     Pages are written anew, so that they have the verdicts that are known by now.
+    `quick` says that it is a site of smaller runs.
 
     **Returns:** the pages, the index last.
     """
@@ -98,7 +99,7 @@ def export_site(source: Path, target: Path) -> list[Path]:
         for page in explorer_pages(source / paper.slug):
             copy_file(page, place.directory / page.name)
     with pool_of(None) as pool:
-        write_explorers(pages_at, pool=pool)
+        write_explorers(pages_at, measured=not quick, pool=pool)
     return write_pages(pages_at)
 
 

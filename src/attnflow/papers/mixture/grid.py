@@ -7,6 +7,7 @@ m = 64 the population is enumerated; but that of (8, 9) has 1,240,320 samples, a
 """
 
 from attnflow.schema.declarations import Request
+from attnflow.schema.settings import Value
 
 PAIRS = ((3, 3), (3, 4), (4, 3), (4, 4), (4, 5), (8, 3), (8, 4), (8, 9))
 """K and L."""
@@ -38,12 +39,14 @@ def _wide(groups: int, length: int, bias: float) -> Request:
 
 def _finite(groups: int, length: int, bias: float) -> Request:
     setting = {"K": groups, "L": length, "bias": bias, "steps": 8000.0}
+    fewer: dict[str, Value] = {}
     if groups == 8:
         setting |= {"steps": 10000.0}
     if length == 9:
         # The time of the run at infinite width, in as few steps as are stable.
         setting |= {"learning_rate": 1.0, "steps": 2000.0, "population": 2048}
-    return Request("k3", setting, seeds=SEEDS)
+        fewer = {"population": 512}
+    return Request("k3", setting, seeds=SEEDS, quick=fewer, quick_seeds=SEEDS[:1])
 
 
 WIDE = {named(K, L, b, "inf"): _wide(K, L, b) for K, L in PAIRS for b in BIASES}

@@ -28,6 +28,7 @@ FEWER_STEPS: Overrides = {"steps": 1100, "record": LIGHT}
 LESS_RECORDED: Overrides = {"record": LIGHT}
 """For `--quick`, where late losses are needed."""
 SMALLER: Overrides = {"embed": 1200}
+"""For `--quick`: fewer coordinates of noise."""
 
 
 def signgd(row: str = "a") -> Request:
@@ -47,7 +48,7 @@ def adam(beta1: float = 0.9, beta2: float = 0.999, *, row: str = "a") -> Request
     """Adam; one seed in sweeps, where curves of different seeds coincide."""
     overrides = {"row": row, "beta1": beta1, "beta2": beta2, "record": LIGHT}
     seeds = SEEDS if row == "a" and beta2 == BETAS2[-1] else 1
-    return Request("adam", overrides, seeds=seeds, quick_seeds=1)
+    return Request("adam", overrides, seeds=seeds, quick=SMALLER, quick_seeds=1)
 
 
 def descent(rate: float, *, row: str = "a") -> Request:
