@@ -5,6 +5,7 @@ import os
 import shutil
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -204,3 +205,57 @@ def test_records_count_with_their_fields_and_without_addresses():
 def test_a_module_that_is_gone_is_an_error():
     with pytest.raises(ValueError, match="no modules"):
         code.code_digest("attnflow.claims.no_such_module")
+
+
+@pytest.fixture
+def package(tmp_path, monkeypatch):
+    """A package of one module, of an old time, in a session with a cache of its own."""
+    path = tmp_path / "session_package" / "inner.py"
+    path.parent.mkdir()
+    (path.parent / "__init__.py").touch()
+    path.write_text("FACTOR = 1\n")
+    for file in path.parent.iterdir():
+        os.utime(file, (OLD, OLD))
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    yield path
+    forget()
+
+
+OLD = 1_580_601_600
+"""2 February 2020: what hatchling writes into every wheel."""
+
+
+def forget():
+    """What a session remembers of files."""
+    for known in (code.code_digest, code._files, code._file, code._origin):
+        known.cache_clear()
+    code._targets.cache_clear()
+
+
+def test_another_version_with_the_same_time_and_size_is_other_code(package):
+    forget()
+    before = code.code_digest("session_package.inner")
+    time.sleep(0.05)
+    package.write_text("FACTOR = 2\n")
+    os.utime(package, (OLD, OLD))
+    forget()
+    assert code.code_digest("session_package.inner") != before
+
+
+def test_what_is_put_in_place_with_an_older_time_is_newer_than_the_session(
+    package, monkeypatch
+):
+    forget()
+    monkeypatch.setattr(code, "_BEGUN", time.time() + 1)
+    assert not code.is_newer_than_session("session_package.inner")
+    monkeypatch.setattr(code, "_BEGUN", OLD + 1)
+    assert code.is_newer_than_session("session_package.inner")
+
+
+def test_a_source_that_has_gone_is_no_error(package, monkeypatch):
+    forget()
+    monkeypatch.setattr(code, "_BEGUN", time.time() + 1)
+    assert not code.is_newer_than_session("session_package.inner")
+    package.unlink()
+    assert code.is_newer_than_session("session_package.inner")

@@ -72,7 +72,17 @@ def is_newer_than_session(*modules: str) -> bool:
 
     The digest is that of the file; what this session has imported may be older.
     """
-    return any(path.stat().st_mtime > _BEGUN for path in sources(*modules))
+    try:
+        return any(_written(path) > _BEGUN for path in sources(*modules))
+    except FileNotFoundError:
+        # Another version is being put in place, or was.
+        return True
+
+
+def _written(path: Path) -> float:
+    """When a file was written, or put in its place with an older time."""
+    state = path.stat()
+    return max(state.st_mtime, state.st_ctime)
 
 
 def modules_behind(value: object) -> Iterator[str]:
@@ -212,7 +222,9 @@ class _Files:
         state: os.stat_result,
         parse: Callable[[str, Path], Any],
     ) -> Any:
-        stamp = [name, state.st_mtime_ns, state.st_size]
+        # The time of the content may be set: packages that are built reproducibly have
+        # one for all versions. That of the last change on this disk is never set.
+        stamp = [name, state.st_mtime_ns, state.st_ctime_ns, state.st_size]
         entry = self.files.get(str(path))
         if entry is None or entry[0] != stamp:
             entry = self.files[str(path)] = [stamp, parse(name, path)]
