@@ -14,6 +14,7 @@ import attnflow
 from attnflow.papers import SLUGS, paper
 from attnflow.runs import code
 from attnflow.runs.code import RUN, modules_behind, signature, sources
+from attnflow.runs.runner import run_modules
 
 ROOT = Path(attnflow.__file__).parent
 
@@ -228,9 +229,10 @@ OLD = 1_580_601_600
 
 def forget():
     """What a session remembers of files."""
-    for known in (code.code_digest, code._files, code._file, code._origin):
+    code.code_digest.cache_clear()
+    for known in (code._files, code._file, code._origin, code._targets):
         known.cache_clear()
-    code._targets.cache_clear()
+    code._is_installed.cache_clear()
 
 
 def test_another_version_with_the_same_time_and_size_is_other_code(package):
@@ -259,3 +261,31 @@ def test_a_source_that_has_gone_is_no_error(package, monkeypatch):
     assert not code.is_newer_than_session("session_package.inner")
     package.unlink()
     assert code.is_newer_than_session("session_package.inner")
+
+
+@pytest.mark.parametrize(
+    ("text", "others"),
+    [
+        ("import numpy as np\nimport xarray\nfrom collections import Counter", False),
+        ("from session_package import other\nfrom . import other", False),
+        ("import attnflow as af\nfrom attnflow.papers import paper", False),
+        ("import a_package_that_is_nowhere", False),
+        ("import group_package", True),
+        ("def late():\n    from group_package.deep import factor", True),
+        ("FUNCTION = 'group_package.deep:factor'", True),
+    ],
+)
+def test_packages_that_no_digest_covers(package, text, others):
+    group = package.parent.with_name("group_package")
+    group.mkdir()
+    (group / "__init__.py").touch()
+    (package.parent / "other.py").touch()
+    package.write_text(text)
+    forget()
+    assert code.imports_others(*RUN, "session_package.inner") == others
+
+
+@pytest.mark.parametrize("slug", SLUGS)
+def test_digests_of_our_papers_cover_all(slug):
+    for recipe in paper(slug).recipes:
+        assert not code.imports_others(*run_modules(recipe.build)), recipe.id
