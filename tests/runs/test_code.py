@@ -289,3 +289,41 @@ def test_packages_that_no_digest_covers(package, text, others):
 def test_digests_of_our_papers_cover_all(slug):
     for recipe in paper(slug).recipes:
         assert not code.imports_others(*run_modules(recipe.build)), recipe.id
+
+
+ALL_KEYS = """
+import json
+from pathlib import Path
+from attnflow.papers import SLUGS, paper
+from attnflow.runs.runner import Runner
+from attnflow.runs.verify import verdict_key
+from attnflow.site.reproduce import Drawing
+
+runner, keys = Runner(False), {}
+for slug in SLUGS:
+    record = paper(slug)
+    for claim in record.claims:
+        keys[f"{slug}/{claim.id}"] = verdict_key(record, claim, 5)
+        for name, request in claim.needs.items():
+            keys[f"{slug}/{claim.id}: {name}"] = runner.address(record, request)
+    for exhibit in record.shown:
+        keys[f"{slug}/{exhibit.id}"] = Drawing(record, exhibit, Path()).key
+print(json.dumps(keys))
+"""
+
+
+def test_every_session_finds_what_others_stored():
+    """Python orders sets of texts in another way in each of its sessions."""
+    paths = os.pathsep.join(sys.path)
+    keys = [
+        subprocess.run(
+            [sys.executable, "-c", ALL_KEYS],
+            env={**os.environ, "PYTHONHASHSEED": number, "PYTHONPATH": paths},
+            capture_output=True,
+            check=True,
+            text=True,
+        )
+        for number in ("1", "2")
+    ]
+    one, other = (json.loads(each.stdout) for each in keys)
+    assert {name for name in one if one[name] != other[name]} == set()
