@@ -4,6 +4,7 @@ import warnings
 from types import SimpleNamespace
 from typing import NamedTuple
 
+import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -93,6 +94,23 @@ def pair(x, label):
     return Pair(jnp.cumsum(x), label, jnp.cumprod(x))
 
 
+class Whole(eqx.Module):
+    """A value with arrays and with what is none."""
+
+    sum: jax.Array
+    label: object = eqx.field(static=True)
+
+
+def whole(x):
+    TRACED.append("whole")
+    return Whole(jnp.cumsum(x), "a")
+
+
+def whole_without_a_name(x):
+    TRACED.append("whole_without_a_name")
+    return Whole(jnp.cumsum(x), lambda: "a")
+
+
 def singular(x):
     TRACED.append("singular")
     return jnp.linalg.svd(jnp.outer(x, x) + jnp.eye(5), compute_uv=False)
@@ -135,6 +153,24 @@ def test_another_session_traces_nothing(directory):
     np.testing.assert_array_equal(again.sum, first.sum)
     np.testing.assert_array_equal(again.product, first.product)
     assert endings(directory) == [".program", ".trace"]
+
+
+def test_a_value_that_is_a_module_is_made_again(directory):
+    """Its structure, read from a file, is not the one that Equinox knows."""
+    first, _ = called(whole, X)
+    again, read = called(whole, X)
+    assert (TRACED, read) == (["whole"], 1)
+    assert type(again) is Whole and again.label == "a"
+    assert jax.tree.structure(again) == jax.tree.structure(first)
+    np.testing.assert_array_equal(again.sum, first.sum)
+
+
+def test_a_value_that_no_other_session_can_make_is_traced(directory):
+    for _ in range(2):
+        value, _ = called(whole_without_a_name, X)
+        assert value.label() == "a"
+    assert len(TRACED) == 2
+    assert endings(directory) == [".program"]
 
 
 @pytest.mark.parametrize(
