@@ -1,5 +1,8 @@
 """Programs: compiled with less effort they compute the same; and they are kept."""
 
+import os
+import subprocess
+import sys
 import warnings
 from types import SimpleNamespace
 from typing import NamedTuple
@@ -290,6 +293,41 @@ def test_a_program_of_another_machine_is_compiled_anew(directory, monkeypatch):
     monkeypatch.setattr(programs, "processor", lambda: "another")
     assert called(pair, X, "a")[1] == 0
     assert endings(directory) == [".program", ".program", ".trace", ".trace"]
+
+
+TWICE = """
+import numpy as np, jax
+from attnflow.training import programs
+from attnflow.training.programs import Effort, Program
+from attnflow.schema.clock import COUNTS
+
+programs.WORTH = 0.0
+assert len(jax.devices()) == 3
+
+def double(x):
+    return 2 * x
+
+for _ in range(2):
+    print(COUNTS["kept"], Program(double)(Effort.LEAST, np.arange(3.0)).tolist())
+print(COUNTS["kept"])
+"""
+
+
+def test_a_kept_program_runs_where_there_are_several_devices(directory):
+    flags = "--xla_force_host_platform_device_count=3"
+    done = subprocess.run(
+        [sys.executable, "-c", TWICE],
+        env={
+            **os.environ,
+            "XLA_FLAGS": flags,
+            "PYTHONPATH": os.pathsep.join(sys.path),
+        },
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout == "0 [0.0, 2.0, 4.0]\n0 [0.0, 2.0, 4.0]\n1\n"
 
 
 def test_a_program_that_xla_does_not_load_is_compiled_anew(directory, monkeypatch):

@@ -283,7 +283,10 @@ def _read_program(name: str, arguments: int, value: _Value) -> Any:
     taken = jax.tree.structure(((0,) * arguments, {}))
     given = jax.tree.structure([x for x in value.leaves if x is _Leaf.ARRAY])
     try:
-        compiled = serialize_executable.deserialize_and_load(content, taken, given)
+        # It runs on one device, where JAX would load it for all that there are.
+        compiled = serialize_executable.deserialize_and_load(
+            content, taken, given, execution_devices=jax.local_devices()[:1]
+        )
     except Exception:
         # XLA says in many ways that it cannot load something: it is compiled anew.
         return None
