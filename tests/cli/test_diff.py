@@ -99,6 +99,7 @@ def test_for_people(program, tmp_path, table):
         (None, "There is no file"),
         ("{", "is not a claims table"),
         ('{"runs": []}', "is not a claims table"),
+        ('{"claims": 12}', "is not a claims table"),
         ('{"claims": [{"id": "B-1"}]}', "is not a row of a claims table"),
     ],
 )

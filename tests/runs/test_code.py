@@ -5,6 +5,7 @@ import os
 import shutil
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,7 @@ import attnflow
 from attnflow.papers import SLUGS, paper
 from attnflow.runs import code
 from attnflow.runs.code import RUN, modules_behind, signature, sources
+from attnflow.runs.runner import run_modules
 
 ROOT = Path(attnflow.__file__).parent
 
@@ -204,3 +206,124 @@ def test_records_count_with_their_fields_and_without_addresses():
 def test_a_module_that_is_gone_is_an_error():
     with pytest.raises(ValueError, match="no modules"):
         code.code_digest("attnflow.claims.no_such_module")
+
+
+@pytest.fixture
+def package(tmp_path, monkeypatch):
+    """A package of one module, of an old time, in a session with a cache of its own."""
+    path = tmp_path / "session_package" / "inner.py"
+    path.parent.mkdir()
+    (path.parent / "__init__.py").touch()
+    path.write_text("FACTOR = 1\n")
+    for file in path.parent.iterdir():
+        os.utime(file, (OLD, OLD))
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    yield path
+    forget()
+
+
+OLD = 1_580_601_600
+"""2 February 2020: what hatchling writes into every wheel."""
+
+
+def forget():
+    """What a session remembers of files."""
+    code.code_digest.cache_clear()
+    for known in (code._files, code._file, code._origin, code._targets):
+        known.cache_clear()
+    code._is_installed.cache_clear()
+
+
+def test_another_version_with_the_same_time_and_size_is_other_code(package):
+    forget()
+    before = code.code_digest("session_package.inner")
+    time.sleep(0.05)
+    package.write_text("FACTOR = 2\n")
+    os.utime(package, (OLD, OLD))
+    forget()
+    assert code.code_digest("session_package.inner") != before
+
+
+def test_what_is_put_in_place_with_an_older_time_is_newer_than_the_session(
+    package, monkeypatch
+):
+    forget()
+    monkeypatch.setattr(code, "_BEGUN", time.time() + 1)
+    assert not code.is_newer_than_session("session_package.inner")
+    monkeypatch.setattr(code, "_BEGUN", OLD + 1)
+    assert code.is_newer_than_session("session_package.inner")
+
+
+def test_a_source_that_has_gone_is_no_error(package, monkeypatch):
+    forget()
+    monkeypatch.setattr(code, "_BEGUN", time.time() + 1)
+    assert not code.is_newer_than_session("session_package.inner")
+    package.unlink()
+    assert code.is_newer_than_session("session_package.inner")
+
+
+@pytest.mark.parametrize(
+    ("text", "others"),
+    [
+        ("import numpy as np\nimport xarray\nfrom collections import Counter", False),
+        ("from session_package import other\nfrom . import other", False),
+        ("import attnflow as af\nfrom attnflow.papers import paper", False),
+        ("import a_package_that_is_nowhere", False),
+        ("import group_package", True),
+        ("def late():\n    from group_package.deep import factor", True),
+        ("FUNCTION = 'group_package.deep:factor'", True),
+    ],
+)
+def test_packages_that_no_digest_covers(package, text, others):
+    group = package.parent.with_name("group_package")
+    group.mkdir()
+    (group / "__init__.py").touch()
+    (package.parent / "other.py").touch()
+    package.write_text(text)
+    forget()
+    assert code.imports_others(*RUN, "session_package.inner") == others
+
+
+@pytest.mark.parametrize("slug", SLUGS)
+def test_digests_of_our_papers_cover_all(slug):
+    for recipe in paper(slug).recipes:
+        assert not code.imports_others(*run_modules(recipe.build)), recipe.id
+
+
+ALL_KEYS = """
+import json
+from pathlib import Path
+from attnflow.papers import SLUGS, paper
+from attnflow.runs.runner import Runner
+from attnflow.runs.verify import verdict_key
+from attnflow.site.reproduce import Drawing
+
+runner, keys = Runner(False), {}
+for slug in SLUGS:
+    record = paper(slug)
+    for claim in record.claims:
+        keys[f"{slug}/{claim.id}"] = verdict_key(record, claim, 5)
+        for name, request in claim.needs.items():
+            keys[f"{slug}/{claim.id}: {name}"] = runner.address(record, request)
+    for exhibit in record.shown:
+        keys[f"{slug}/{exhibit.id}"] = Drawing(record, exhibit, Path()).key
+print(json.dumps(keys))
+"""
+
+
+def test_every_session_finds_what_others_stored():
+    """Python orders sets of texts in another way in each of its sessions."""
+    paths = os.pathsep.join(sys.path)
+    keys = [
+        subprocess.run(
+            [sys.executable, "-c", ALL_KEYS],
+            env={**os.environ, "PYTHONHASHSEED": number, "PYTHONPATH": paths},
+            capture_output=True,
+            check=True,
+            text=True,
+        )
+        for number in ("1", "2")
+    ]
+    one, other = (json.loads(each.stdout) for each in keys)
+    assert {name for name in one if one[name] != other[name]} == set()

@@ -75,16 +75,24 @@ def test_rerun_computes_anew_once_and_replaces(toy, paper):
 
 
 @pytest.mark.parametrize(
-    ("options", "begun", "kept"),
-    [({}, np.inf, True), ({"rerun": True}, np.inf, False), ({}, 0.0, False)],
+    ("options", "begun", "others", "kept"),
+    [
+        ({}, np.inf, False, True),
+        ({"rerun": True}, np.inf, False, False),
+        ({}, 0.0, False, False),
+        ({}, np.inf, True, False),
+    ],
 )
-def test_programs_of_other_sessions(toy, paper, monkeypatch, options, begun, kept):
-    """Not to compute anew, nor where this session may have imported older sources."""
+def test_programs_of_other_sessions(
+    toy, paper, monkeypatch, options, begun, others, kept
+):
+    """Not to compute anew, nor where sources are newer, or in no digest."""
     codes = []
     monkeypatch.setattr(
         programs, "keeping", lambda digest: codes.append(digest) or nullcontext()
     )
     monkeypatch.setattr(code, "_BEGUN", begun)
+    monkeypatch.setattr("attnflow.runs.runner.imports_others", lambda *_: others)
     Runner(**options).run(paper, Request("flow"))
     assert bool(codes) == kept and len(toy.calls) == 1
 

@@ -1,9 +1,13 @@
 """Programs: compiled with less effort they compute the same; and they are kept."""
 
+import os
+import subprocess
+import sys
 import warnings
 from types import SimpleNamespace
 from typing import NamedTuple
 
+import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -93,6 +97,23 @@ def pair(x, label):
     return Pair(jnp.cumsum(x), label, jnp.cumprod(x))
 
 
+class Whole(eqx.Module):
+    """A value with arrays and with what is none."""
+
+    sum: jax.Array
+    label: object = eqx.field(static=True)
+
+
+def whole(x):
+    TRACED.append("whole")
+    return Whole(jnp.cumsum(x), "a")
+
+
+def whole_without_a_name(x):
+    TRACED.append("whole_without_a_name")
+    return Whole(jnp.cumsum(x), lambda: "a")
+
+
 def singular(x):
     TRACED.append("singular")
     return jnp.linalg.svd(jnp.outer(x, x) + jnp.eye(5), compute_uv=False)
@@ -135,6 +156,24 @@ def test_another_session_traces_nothing(directory):
     np.testing.assert_array_equal(again.sum, first.sum)
     np.testing.assert_array_equal(again.product, first.product)
     assert endings(directory) == [".program", ".trace"]
+
+
+def test_a_value_that_is_a_module_is_made_again(directory):
+    """Its structure, read from a file, is not the one that Equinox knows."""
+    first, _ = called(whole, X)
+    again, read = called(whole, X)
+    assert (TRACED, read) == (["whole"], 1)
+    assert type(again) is Whole and again.label == "a"
+    assert jax.tree.structure(again) == jax.tree.structure(first)
+    np.testing.assert_array_equal(again.sum, first.sum)
+
+
+def test_a_value_that_no_other_session_can_make_is_traced(directory):
+    for _ in range(2):
+        value, _ = called(whole_without_a_name, X)
+        assert value.label() == "a"
+    assert len(TRACED) == 2
+    assert endings(directory) == [".program"]
 
 
 @pytest.mark.parametrize(
@@ -254,6 +293,41 @@ def test_a_program_of_another_machine_is_compiled_anew(directory, monkeypatch):
     monkeypatch.setattr(programs, "processor", lambda: "another")
     assert called(pair, X, "a")[1] == 0
     assert endings(directory) == [".program", ".program", ".trace", ".trace"]
+
+
+TWICE = """
+import numpy as np, jax
+from attnflow.training import programs
+from attnflow.training.programs import Effort, Program
+from attnflow.schema.clock import COUNTS
+
+programs.WORTH = 0.0
+assert len(jax.devices()) == 3
+
+def double(x):
+    return 2 * x
+
+for _ in range(2):
+    print(COUNTS["kept"], Program(double)(Effort.LEAST, np.arange(3.0)).tolist())
+print(COUNTS["kept"])
+"""
+
+
+def test_a_kept_program_runs_where_there_are_several_devices(directory):
+    flags = "--xla_force_host_platform_device_count=3"
+    done = subprocess.run(
+        [sys.executable, "-c", TWICE],
+        env={
+            **os.environ,
+            "XLA_FLAGS": flags,
+            "PYTHONPATH": os.pathsep.join(sys.path),
+        },
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout == "0 [0.0, 2.0, 4.0]\n0 [0.0, 2.0, 4.0]\n1\n"
 
 
 def test_a_program_that_xla_does_not_load_is_compiled_anew(directory, monkeypatch):

@@ -18,7 +18,7 @@ LEAST_MOVE = 0.01
 def read_table(path: str | Path) -> list[Row]:
     """The rows of a file that `attnflow verify --json` wrote."""
     try:
-        rows = json.loads(Path(path).read_text("utf-8"))["claims"]
+        rows = [*json.loads(Path(path).read_text("utf-8"))["claims"]]
     except FileNotFoundError:
         raise ValueError(
             f"There is no file {path}. `attnflow verify --json {path}` writes one."

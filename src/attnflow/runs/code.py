@@ -18,6 +18,7 @@ import hashlib
 import importlib.util
 import os
 import re
+import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
@@ -26,7 +27,7 @@ from pathlib import Path
 from typing import Any
 
 from attnflow.schema import files
-from attnflow.schema.installation import cache_directory, library_versions
+from attnflow.schema.installation import LIBRARIES, cache_directory, library_versions
 
 RUN = ("attnflow.experiments.run", "attnflow.observables")
 """What computes every run, beside the experiment's own modules."""
@@ -67,12 +68,48 @@ def sources(*modules: str) -> set[Path]:
     return {path for name in _closure(modules) if (path := _file(name)) is not None}
 
 
+def imports_others(*modules: str) -> bool:
+    """Whether the digest of these modules leaves out a package that they import.
+
+    Of code that is not ours, only the packages of the modules themselves are covered.
+    What attnflow imports too, such as xarray, is taken not to change any number.
+    """
+    ours, theirs = set[str](), set[str]()
+    known = _files(code_file())
+    reached = _closure(modules)
+    for name in reached:
+        path = _file(name)
+        assert path is not None
+        tops = {module.partition(".")[0] for module, *_ in known.module(name, path)[1]}
+        (ours if name.startswith("attnflow.") else theirs).update(tops)
+    covered = {name.partition(".")[0] for name in (*modules, *reached)}
+    others = theirs - ours - covered - sys.stdlib_module_names - {*LIBRARIES}
+    return any(map(_is_installed, others))
+
+
+@functools.cache
+def _is_installed(package: str) -> bool:
+    with suppress(ImportError, ValueError):
+        return bool(package) and importlib.util.find_spec(package) is not None
+    return False
+
+
 def is_newer_than_session(*modules: str) -> bool:
     """Whether a source of these modules was written after this session began.
 
     The digest is that of the file; what this session has imported may be older.
     """
-    return any(path.stat().st_mtime > _BEGUN for path in sources(*modules))
+    try:
+        return any(_written(path) > _BEGUN for path in sources(*modules))
+    except FileNotFoundError:
+        # Another version is being put in place, or was.
+        return True
+
+
+def _written(path: Path) -> float:
+    """When a file was written, or put in its place with an older time."""
+    state = path.stat()
+    return max(state.st_mtime, state.st_ctime)
 
 
 def modules_behind(value: object) -> Iterator[str]:
@@ -212,7 +249,9 @@ class _Files:
         state: os.stat_result,
         parse: Callable[[str, Path], Any],
     ) -> Any:
-        stamp = [name, state.st_mtime_ns, state.st_size]
+        # The time of the content may be set: packages that are built reproducibly have
+        # one for all versions. That of the last change on this disk is never set.
+        stamp = [name, state.st_mtime_ns, state.st_ctime_ns, state.st_size]
         entry = self.files.get(str(path))
         if entry is None or entry[0] != stamp:
             entry = self.files[str(path)] = [stamp, parse(name, path)]

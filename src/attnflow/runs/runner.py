@@ -15,6 +15,7 @@ from attnflow.papers.base import Paper
 from attnflow.runs.code import (
     RUN,
     code_digest,
+    imports_others,
     is_newer_than_session,
     modules_behind,
 )
@@ -246,12 +247,13 @@ class Runner:
         """A context in which programs of other sessions stand for those of this code.
 
         Not with `rerun`: it is the way out where code depends on what its digest leaves
-        out, such as another package or a file. And not where a source was written after
-        this session began, which may go on with what it has imported before.
+        out, such as a file. Not where this is another package: runs of settings that
+        were never stored would have its old numbers. And not where a source was written
+        after this session began, which may go on with what it has imported before.
         """
         from attnflow.training.programs import keeping
 
-        if self.rerun or is_newer_than_session(*modules):
+        if self.rerun or imports_others(*modules) or is_newer_than_session(*modules):
             return nullcontext()
         return keeping(code_digest(*modules))
 

@@ -196,7 +196,9 @@ def verdict_key(paper: Paper, claim: Claim, seeds: int) -> str:
     requests = with_seeds(claim.needs, seeds)
     runs = {name: described(paper, request) for name, request in requests.items()}
     recipes = [paper.recipe(request.experiment) for request in requests.values()]
-    stated = [(r.place, r.free, asdict(r.setting)) for r in recipes if r.place]
+    # Which fields are free has no order: a declaration may gather them in a set, whose
+    # order is another one in each session.
+    stated = [(r.place, sorted(r.free), asdict(r.setting)) for r in recipes if r.place]
     code = judging_code(paper, claim)
     parts = (canonical_json(runs), canonical_json(stated), _written(claim), code)
     return digest(paper.slug, claim.id, *parts)

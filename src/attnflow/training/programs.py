@@ -15,13 +15,14 @@ import ctypes
 import gc
 import hashlib
 import io
+import itertools
 import os
 import pickle
 import time
 import warnings
 import weakref
 import zlib
-from collections.abc import Callable, Hashable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
 from contextvars import ContextVar
 from enum import Enum
@@ -125,7 +126,7 @@ class _Value(NamedTuple):
     tree: Any
     leaves: list[Any]
 
-    def of(self, arrays: Sequence[Array]) -> Any:
+    def of(self, arrays: Iterable[Any]) -> Any:
         """The value with these arrays."""
         given = iter(arrays)
         leaves = [next(given) if x is _Leaf.ARRAY else x for x in self.leaves]
@@ -187,7 +188,7 @@ def _prepare(
             return _Ready(compiled, value)
     # Libraries that a program calls, such as LAPACK, are loaded when it is lowered.
     if trace is not None and "custom_call" not in text:
-        _write(trace, name, value=pickle.dumps(value))
+        _write_trace(trace, name, value)
     return _Ready(compiled, value)
 
 
@@ -252,12 +253,24 @@ def _read_trace(name: str, arguments: int) -> _Ready | None:
         return None
     program, parts = kept
     try:
-        value = pickle.loads(parts["value"].data)
+        leaves, tree = jax.tree.flatten(pickle.loads(parts["value"].data))
+        value = _Value(tree, leaves)
     except Exception:
         # What it is made of may have gone from a package that no digest covers.
         return None
     compiled = _read_program(program, arguments, value)
     return compiled and _Ready(compiled, value)
+
+
+def _write_trace(name: str, program: str, value: _Value) -> None:
+    """Keep which program this is, unless another session could not name its value."""
+    # As it is, and not its structure: in that of a module, Equinox knows absent fields
+    # by an object of this process.
+    try:
+        content = pickle.dumps(value.of(itertools.repeat(_Leaf.ARRAY)))
+    except (pickle.PicklingError, AttributeError, TypeError, ValueError):
+        return
+    _write(name, program, value=content)
 
 
 def _read_program(name: str, arguments: int, value: _Value) -> Any:
@@ -270,7 +283,10 @@ def _read_program(name: str, arguments: int, value: _Value) -> Any:
     taken = jax.tree.structure(((0,) * arguments, {}))
     given = jax.tree.structure([x for x in value.leaves if x is _Leaf.ARRAY])
     try:
-        compiled = serialize_executable.deserialize_and_load(content, taken, given)
+        # It runs on one device, where JAX would load it for all that there are.
+        compiled = serialize_executable.deserialize_and_load(
+            content, taken, given, execution_devices=jax.local_devices()[:1]
+        )
     except Exception:
         # XLA says in many ways that it cannot load something: it is compiled anew.
         return None
