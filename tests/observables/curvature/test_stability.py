@@ -6,6 +6,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from scipy.sparse.linalg import aslinearoperator
 
 from attnflow.data import CooccurrenceTask
 from attnflow.models.forms import Initial, Neurons, build
@@ -22,6 +23,7 @@ from attnflow.models.systems import Training
 from attnflow.observables.curvature import (
     gauss_newton_sharpness,
     output_curvature,
+    stability,
 )
 from attnflow.observables.curvature import kernel as module
 from tests.core import mostly_slow
@@ -182,3 +184,14 @@ def test_of_the_word_model_at_its_learning_rate(law, output, low, high):
         # Scores add next to nothing: they are divided by the root of the width.
         both = float(gauss_newton_sharpness(system, state, outputs=zero))
         assert alone <= both <= 1.001 * alone
+
+
+@pytest.mark.parametrize("power", [0.5, 2.5])
+@pytest.mark.parametrize("size", [5, 200, 600])
+def test_the_top_of_a_flat_spectrum(power, size):
+    """Where 12 vectors are too few, more of them find it; one clear of the rest too."""
+    spectrum = 1.0 - np.linspace(0.0, 1.0, size) ** power
+    operator = aslinearoperator(np.diag(spectrum))
+    start = np.random.default_rng(0).standard_normal(size)
+    found = stability._largest_eigenvalue(operator, start)
+    assert found == pytest.approx(1.0, abs=1e-13)
