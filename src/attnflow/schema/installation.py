@@ -44,7 +44,10 @@ else:
     np, scipy, xr = map(Library, ("numpy", "scipy", "xarray"))
 
 GROUP = "attnflow.papers"
-LIBRARIES = ("jax", "jaxlib", "diffrax", "equinox", "optax", "numpy", "scipy")
+LIBRARIES = (
+    *("jax", "jaxlib", "diffrax", "equinox", "optimistix", "lineax", "optax"),
+    *("numpy", "scipy"),
+)
 
 
 class MissingData(Exception):
