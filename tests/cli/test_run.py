@@ -205,6 +205,7 @@ def test_an_interrupted_run_is_shown_and_not_stored(program):
         ),
         (["toy/flow", "width"], "Write it as width=64"),
         (["toy/flow", "width=1", "width=2"], "set twice"),
+        (["toy/flow", "seeds=3"], "Write --seeds 3"),
         (["toy/flow", "learning_rate=-1"], "not positive"),
         (["toy/flow", "--seeds", "0"], "seeds"),
         (["toy/flow", "--seeds", "many"], "seeds"),

@@ -23,6 +23,9 @@ from attnflow.cli.output import (
 from attnflow.schema.files import check_place
 from attnflow.schema.settings import as_record, typed, typed_setting
 
+OPTIONS = ("seeds", "data", "weights", "at", "out", "animate")
+"""Options with a value, which are easily taken for settings."""
+
 
 @guarded
 def run(
@@ -95,7 +98,12 @@ def run(
 
         check_kind(animate)
     paper, id = find_experiment(experiment)
-    request = Request(id, parse_overrides(settings or ()), seeds=seeds)
+    overrides = parse_overrides(settings or ())
+    for name in sorted({*OPTIONS} & {*overrides} - {*vars(paper.recipe(id).setting)}):
+        raise ValueError(
+            f"{name} is an option, no setting. Write --{name} {overrides[name]}."
+        )
+    request = Request(id, overrides, seeds=seeds)
     inputs = {
         "data": data,
         "weights": weights,
