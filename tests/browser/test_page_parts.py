@@ -38,7 +38,8 @@ def explorer(plain, context, tmp_path):
         "claims": [*experiment["claims"], claim],
         "agreement": {
             "tolerance": 1e-12,
-            "observables": {"loss": 2e-15, "score": None},
+            "observables": {"loss": 2e-15, "score": None, "sum": 3e-16},
+            "zero": ["sum"],
             "where": "wasmtime 1 on Linux",
         },
     }
@@ -100,7 +101,9 @@ def test_the_drift_of_what_is_conserved_follows_the_rate(explorer):
 def test_the_measured_agreement_is_shown(explorer):
     said = explorer.page.inner_text("#exact")
     assert "2.0·10−15" in said and "wasmtime 1 on Linux" in said
-    assert "1 are not within 10−12" in said and "records at other times" in said
+    assert "all but score are within 10−12" in said
+    assert "records at other times" in said
+    assert "3.0·10−16 (absolute: it is 0 up to rounding)" in said
 
 
 def test_a_page_that_was_not_measured_says_so(plain, context, tmp_path):
