@@ -126,6 +126,8 @@ def chance_words(row: Row) -> str:
         return ""
     if not row.chance:
         return "It is decided by arithmetic alone."
+    if row.verdict is not Verdict.HOLDS:
+        return ""
     return f"By chance alone it would hold with probability {row.chance:.2g}."
 
 
