@@ -154,3 +154,13 @@ def test_long_names_of_samples_do_not_widen_the_page(plain, context, tmp_path, w
     assert "token" in explorer.page.inner_text("#map-sample")
     wide = "() => document.documentElement.scrollWidth - window.innerWidth"
     assert explorer.page.evaluate(wide) <= 0
+
+
+def test_a_field_keeps_what_was_refused_until_it_is_mended(explorer):
+    """A rate of 0 is a number, but set-up takes another path for it."""
+    explorer.type("learning_rate", "0")
+    field = explorer.page.locator("[data-knob=learning_rate] input[type=text]")
+    assert "another path" in explorer.fault("learning_rate")
+    assert field.input_value() == "0" and "0.1" not in explorer.address
+    explorer.after(explorer.type, "learning_rate", "0.05")
+    assert explorer.fault("learning_rate") == ""
