@@ -140,7 +140,7 @@ table { border-collapse: collapse; display: block; overflow-x: auto; }
 th, td { border: 1px solid #8886; padding: .25rem .6rem; text-align: left;
   vertical-align: top; }
 td:first-child:nth-last-child(n+5) > a { white-space: nowrap; }
-td:last-child:nth-child(n+5) { min-width: 16rem; }
+td:last-child:nth-child(n+5), td:nth-child(4):nth-last-child(2) { min-width: 16rem; }
 pre { background: #8881; padding: .75rem; overflow-x: auto; font-size: .85rem; }
 img { max-width: 100%; background: #fff; }
 """
