@@ -73,8 +73,8 @@ def show_claims(output: Output, table: ClaimsTable) -> None:
         output.say(sentence)
     if len(table.rows) > 1:
         output.say(str(table.family))
-    elif table.rows:
-        output.say(chance_words(table.rows[0]))
+    elif table.rows and (words := chance_words(table.rows[0])):
+        output.say(words)
 
 
 def summary_table(rows: Sequence[Row]) -> Table:
