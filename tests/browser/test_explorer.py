@@ -153,6 +153,7 @@ def test_each_experiment_of_a_page_is_measured(tmp_path, monkeypatch):
     measured = experiment["agreement"]["observables"]
     assert {o["name"] for o in experiment["observables"]} == set(measured)
     assert max(measured.values()) < 1e-12
+    assert experiment["agreement"]["zero"] == []
 
 
 def test_a_page_that_is_wrong_is_seen_to_be(tmp_path, monkeypatch):

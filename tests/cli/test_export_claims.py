@@ -60,6 +60,7 @@ def test_a_folder_for_each_claim_and_an_index(program, out):
     index = (out / "README.md").read_text("utf-8")
     assert index.startswith("# 2 claims of toy: 2 hold\n")
     assert "[T-Thm1](T-Thm1/README.md)" in index
+    assert "What fails" not in index
     with (out / "claims.csv").open(encoding="utf-8") as file:
         assert [row["verdict"] for row in csv.DictReader(file)] == ["holds", "holds"]
     assert (out / "code" / "attnflow" / "claims" / "decision.py").is_file()
@@ -197,6 +198,9 @@ def test_a_witness_is_run_and_lies_beside_its_output(
     assert "It agrees: lowest loss: 0.11" in report
     index = (out / "README.md").read_text("utf-8")
     assert "was run for 1 of these claims and agrees (of 1 that have one)" in index
+    failing, _ = index.split("## What fails")[1].split("## Claims")
+    assert "[T-Thm1](T-Thm1/README.md)" in failing
+    assert "refuted as printed" in failing
     assert "attnflow verify toy --seeds 2 --witness --json mine.json" in index
 
 

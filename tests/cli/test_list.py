@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 from attnflow.schema.declarations import Exhibit, SweepRequest
 from tests import toy as toys
 
@@ -63,6 +65,21 @@ def test_help_has_every_command_under_a_heading(program):
 def test_one_paper(program):
     assert program.json("list", "toy")["papers"][0]["slug"] == "toy"
     assert "width=4 learning_rate=0.1" in program("list", "toy").stdout
+
+
+def test_an_experiment_lists_what_differs_from_an_earlier_one(program, toy):
+    (flow,) = toys.toy_paper().recipes
+    wide = replace(flow, id="wide", setting=replace(flow.setting, width=8))
+    again = replace(flow, id="again")
+    toys.install(toy, toys.toy_paper(recipes=(flow, wide, again)))
+    shown = [
+        line.split(maxsplit=1) for line in program("list", "toy").stdout.split("\n")
+    ]
+    assert ["wide", "as flow: width=8"] in shown
+    assert ["again", "as flow"] in shown
+
+
+def test_a_misspelt_paper_is_refused(program):
     assert "Did you mean 'toy'" in program.refused("list", "tay")
 
 

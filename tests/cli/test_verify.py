@@ -232,6 +232,12 @@ def test_the_family_is_told_under_the_table_and_in_json(program, toy):
     assert "each seed has the property like a fair coin" in str(family["assumed"])
 
 
+def test_what_fails_has_no_chance_to_hold(program, toy):
+    with_shares(toy, (False, False, False))
+    shown = program("verify").stdout
+    assert "1 fails" in shown and "By chance alone" not in shown
+
+
 def test_a_verdict_is_read_until_its_code_changes(program, toy, monkeypatch):
     first = program.json("verify", "--seeds", 3)["claims"]
     before = len(toy.calls)

@@ -17,6 +17,8 @@ from attnflow.figures import selector_label, typeset
         ("X1+-", "$X_{1}^{+-}$"),
         ("c1 v1 -v2", "$c_{1}$, $v_{1}$, $-v_{2}$"),
         ("before T2", "before $T_{2}$"),
+        ("(v1 + v2)ᵀ S c1", r"($v_{1}$ + $v_{2}$)$^{\top}$ S $c_{1}$"),
+        ("S Sᵀ", "S Sᵀ"),
         ("$w_+$ and c1", "$w_+$ and c1"),
         ("", ""),
     ],

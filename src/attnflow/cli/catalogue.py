@@ -116,10 +116,7 @@ def _show(output: Output, paper: "Paper", *, settings: bool) -> None:
     experiments = [(f"{paper.slug}/{r.id}", r.title) for r in paper.recipes]
     output.show(Table(("experiment", "what"), experiments))
     if settings:
-        values = [
-            (r.id, " ".join(typed_setting(asdict(r.setting)))) for r in paper.recipes
-        ]
-        output.show(Table(("experiment", "settings"), values))
+        output.show(Table(("experiment", "settings"), _settings(paper)))
     if paper.statistics:
         known = [(statistic.name, statistic.title) for statistic in paper.statistics]
         output.show(Table(("statistic of a sweep", "what"), known))
@@ -131,6 +128,22 @@ def _show(output: Output, paper: "Paper", *, settings: bool) -> None:
     ]
     columns = ("claim", "place", "kind", "recorded", "origin", "statement")
     output.show(Table(columns, claims))
+
+
+def _settings(paper: "Paper") -> list[tuple[str, str]]:
+    """The settings of each experiment; where an earlier one has them, what differs."""
+    rows: list[tuple[str, str]] = []
+    first: dict[type, Recipe] = {}
+    for recipe in paper.recipes:
+        setting = asdict(recipe.setting)
+        model = first.setdefault(type(recipe.setting), recipe)
+        if model is not recipe:
+            usual = asdict(model.setting)
+            setting = {k: v for k, v in setting.items() if v != usual[k]}
+        start = () if model is recipe else (f"as {model.id}:",)
+        text = " ".join((*start, *typed_setting(setting)))
+        rows.append((recipe.id, text if setting else f"as {model.id}"))
+    return rows
 
 
 def _show_experiment(output: Output, paper: "Paper", recipe: "Recipe") -> None:

@@ -73,8 +73,8 @@ def show_claims(output: Output, table: ClaimsTable) -> None:
         output.say(sentence)
     if len(table.rows) > 1:
         output.say(str(table.family))
-    elif table.rows:
-        output.say(chance_words(table.rows[0]))
+    elif table.rows and (words := chance_words(table.rows[0])):
+        output.say(words)
 
 
 def summary_table(rows: Sequence[Row]) -> Table:
@@ -126,6 +126,8 @@ def chance_words(row: Row) -> str:
         return ""
     if not row.chance:
         return "It is decided by arithmetic alone."
+    if row.verdict is not Verdict.HOLDS:
+        return ""
     return f"By chance alone it would hold with probability {row.chance:.2g}."
 
 

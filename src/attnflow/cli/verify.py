@@ -129,7 +129,7 @@ def seeds_words(selection: "Selection", seeds: int) -> str:
     if len(open_ones) == len(claims):
         return f"Seeds: {seeds} for every claim (--seeds)."
     if not open_ones:
-        return f"Seeds: as many as each claim declares; --seeds {seeds} is not used."
+        return "Seeds: as many as each claim declares; --seeds does not change that."
     return (
         f"Seeds: {seeds} (--seeds) for {len(open_ones)} of {len(claims)} claims; the "
         "others declare how many they need."

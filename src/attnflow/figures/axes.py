@@ -190,8 +190,8 @@ def typeset(text: str) -> str:
 
 _BELOW = dict(zip("₀₁₂₃₄₅₆₇₈₉₊₋ᵢⱼₖₘₙ", "0123456789+-ijkmn", strict=True))
 _ABOVE = dict(zip("⁰⁴⁵⁶⁷⁸⁹⁺⁻ⁱⁿ", "0456789+-in", strict=True))
-_SCRIPTS = re.compile(f"[{''.join(_BELOW)}]+|[{''.join(_ABOVE)}¹²³]+")
-_ABOVE |= {"¹": "1", "²": "2", "³": "3"}
+_SCRIPTS = re.compile(f"[{''.join(_BELOW)}]+|[{''.join(_ABOVE)}¹²³ᵀ]+")
+_ABOVE |= {"¹": "1", "²": "2", "³": "3", "ᵀ": r"\top"}
 
 
 def _as_script(match: re.Match[str]) -> str:

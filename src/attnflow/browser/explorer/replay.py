@@ -19,6 +19,8 @@ from attnflow.training.system import CODES
 Json = dict[str, Any]
 DESCENTS = 1e-12
 """How near descents must be; flows, to ten times their tolerance."""
+ZERO = 1e-13
+"""An observable that never exceeds it is 0 up to rounding, such as a conserved sum."""
 
 
 class NotOffered(ValueError):
@@ -211,23 +213,33 @@ class _StagePlayer:
 def agreement(document: Json, number: int, run: xr.Dataset) -> Json:
     """The distance of what a page plays from `run`, one seed at the page's setting.
 
-    By observable, the largest difference over all records and the largest entry;
-    `None` where the two have records at other times.
+    By observable, the largest difference over all records, relative to the largest
+    entry; `None` where the two have records at other times. `zero` names those that are
+    0 up to rounding in both, whose difference is that of the numbers themselves.
     """
     replay = Replay(document, number)
     mine = replay.play({"seed": int(run.seed)})
     stage = replay.variant(replay.complete({}))["stages"][0]
     is_flow = replay.experiment["plans"][stage["plan"]]["isFlow"]
+    pairs = {name: (rows, run[name].values) for name, rows in mine.rows.items()}
+    zero = [name for name, tables in pairs.items() if max(map(_size, tables)) < ZERO]
     return {
         "tolerance": 10 * stage["control"]["rtol"] if is_flow else DESCENTS,
-        "observables": {n: _distance(x, run[n].values) for n, x in mine.rows.items()},
+        "observables": {
+            name: _distance(*tables, 1.0 if name in zero else _size(tables[1]))
+            for name, tables in pairs.items()
+        },
+        "zero": zero,
     }
 
 
-def _distance(rows: np.ndarray, expected: np.ndarray) -> float | None:
+def _size(table: np.ndarray) -> float:
+    return float(np.nanmax(np.abs(table), initial=0.0))
+
+
+def _distance(rows: np.ndarray, expected: np.ndarray, size: float) -> float | None:
     if not np.array_equal(np.isnan(rows), np.isnan(expected)):
         return None
-    size = np.nanmax(np.abs(expected), initial=0.0)
     return float(np.nanmax(np.abs(rows - expected), initial=0.0) / (size or 1.0))
 
 

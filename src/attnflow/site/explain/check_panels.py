@@ -22,8 +22,10 @@ from attnflow.claims import (
 from attnflow.claims.ladder import BAND, QUARTER
 from attnflow.claims.statistics import clopper_pearson, fit_line
 
-WIDE = 52
+WIDE = 44
 """Characters of a title line."""
+ROUNDING = 1e-9
+"""Margins below it are on the border, on an axis that does not enlarge rounding."""
 
 
 def title(ax: Axes, text: str) -> None:
@@ -77,6 +79,8 @@ def _(check: Seeds, ax: Axes, names: Sequence[str]) -> None:
     ax.tick_params("x", rotation=30 if max(map(len, names)) > 4 else 0)
     ax.set(xlabel="seed", ylabel="margin, in the claim's unit")
     ax.margins(x=0.05, y=0.12)
+    if np.nanmax(np.abs(margin)) < ROUNDING:
+        ax.set_ylim(-1.0, 1.0)
 
 
 @caption.register

@@ -25,7 +25,7 @@ from pathlib import Path
 from typing import Literal
 
 from attnflow._version import __version__
-from attnflow.claims import Claim, ClaimsTable, Row, with_seeds
+from attnflow.claims import Claim, ClaimsTable, Row, Verdict, with_seeds
 from attnflow.claims.table import CAUTION
 from attnflow.papers.base import Paper
 from attnflow.runs.code import sources
@@ -217,6 +217,7 @@ def _index(
             "apart."
         ),
         *(Paragraph(RULES[kind]) for kind in kinds),
+        *_failing(rows),
         Heading("Claims"),
         Grid(
             ("claim", "place", "verdict", "scope", "margin", "witness", "statement"),
@@ -261,6 +262,27 @@ def _described(paper: Paper) -> list[Block]:
         return []
     about = "Model, data, symbols, and how we read what the paper leaves unspecified:"
     return [Paragraph(about, Link(PAPER, PAPER))]
+
+
+def _failing(rows: Sequence[Row]) -> list[Block]:
+    """The statements that fail, what that means, and their corrections."""
+    lines = [
+        (
+            Link(row.id, f"{row.id}/README.md"),
+            row.place,
+            row.reading,
+            row.statement,
+            f"{row.corrected.verdict}: {row.corrected.statement}"
+            if row.corrected
+            else "",
+        )
+        for row in rows
+        if row.verdict is Verdict.FAILS
+    ]
+    if not lines:
+        return []
+    columns = ("claim", "place", "which means", "statement", "correction")
+    return [Heading("What fails"), Grid(columns, lines)]
 
 
 def _line(row: Row) -> tuple[str | Link, ...]:

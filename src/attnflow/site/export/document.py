@@ -132,12 +132,15 @@ def _in_cell(cell: Cell) -> str:
 
 _STYLE = """
 :root { color-scheme: light dark; }
-body { font: 16px/1.5 system-ui, sans-serif; max-width: 60rem; margin: 2rem auto;
+body { font: 16px/1.5 system-ui, sans-serif; max-width: 72rem; margin: 2rem auto;
   padding: 0 1rem; overflow-wrap: break-word; }
+p, ul, pre { max-width: 60rem; }
 h1 { font-size: 1.5rem; } h2 { font-size: 1.15rem; margin-top: 2rem; }
 table { border-collapse: collapse; display: block; overflow-x: auto; }
 th, td { border: 1px solid #8886; padding: .25rem .6rem; text-align: left;
   vertical-align: top; }
+td:first-child:nth-last-child(n+5) > a { white-space: nowrap; }
+td:last-child:nth-child(n+5), td:nth-child(4):nth-last-child(2) { min-width: 16rem; }
 pre { background: #8881; padding: .75rem; overflow-x: auto; font-size: .85rem; }
 img { max-width: 100%; background: #fff; }
 """

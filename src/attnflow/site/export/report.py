@@ -383,7 +383,10 @@ def _trials(explanation: Explanation) -> list[Block]:
     ]
     if tried.inert:
         claim = explanation.claim
-        reasons = [f"{name}: {claim.inert.get(name, '')}" for name in tried.inert]
+        reasons = [
+            ": ".join(filter(None, (name, claim.inert.get(name))))
+            for name in tried.inert
+        ]
         blocks += [Paragraph("No change of these makes a difference:"), Items(reasons)]
     return [block for block in blocks if not _is_empty(block)]
 

@@ -146,8 +146,10 @@ function move(changes, { moved = null, isFinal = false, fresh = false, preset = 
   const setting = model.snap(wanted, moved);
   const faults = model.check(setting);
   if (faults.length) {
-    board.show(model, state.setting);
-    notice(board.say(faults));
+    const others = board.say(faults);
+    // A field keeps what was typed, which is what its fault is about.
+    board.show(model, state.setting, { keep: true });
+    notice(others);
     status("Not run: a setting is invalid; the reason stands beside it.");
     return;
   }

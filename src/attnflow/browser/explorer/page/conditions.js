@@ -21,6 +21,7 @@ function allowedText({ least, most, strict }) {
 function metText({ met, slack }) {
   if (met === null) return "no number decides";
   const factor = slack !== null && Number.isFinite(slack) && slack > 0 ? (met ? slack : 1 / slack) : null;
+  if (factor !== null && Math.abs(factor - 1) < 0.005) return met ? "met, on the border" : "not met, on the border";
   if (met) return factor === null ? "met" : `met by a factor of ${numberText(factor, 3)}`;
   return factor === null ? "not met" : `missed by a factor of ${numberText(factor, 3)}`;
 }

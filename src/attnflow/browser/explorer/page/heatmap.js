@@ -145,7 +145,7 @@ class HeatMaps {
       });
       figure.svg.setAttribute("aria-label", this.describe(figure, values.subarray(start, start + figure.cells.length), timeText));
     });
-    this.note.textContent = `At ${timeText}; darkest cell: ${numberText(largest, 3)}${isSigned ? " in size" : ""}.`;
+    this.note.textContent = `At ${timeText}; colours from ${isSigned ? numberText(-largest, 3) : "0"} to ${numberText(largest, 3)}.`;
   }
 
   // Colours mean the same at all times: their scale is that of the whole run.

@@ -223,13 +223,13 @@ def _agreement(agreement: Json | None) -> Markup:
     observables = agreement["observables"].items()
     rows = Markup("").join(
         Markup("<tr><th scope='row'>{}</th><td class='num'>{}</td></tr>").format(
-            name, "records at other times" if value is None else _power(value)
+            name, _difference(value, is_zero=name in agreement.get("zero", ()))
         )
         for name, value in observables
     )
     tolerance = agreement["tolerance"]
-    near = [v is not None and v <= tolerance for _, v in observables]
-    verdict = "all are within" if all(near) else f"{near.count(False)} are not within"
+    far = [n for n, v in observables if v is None or v > tolerance]
+    verdict = f"all but {', '.join(far)} are within" if far else "all are within"
     return Markup(
         "<p>Measured when this page was made, against <code>af.run</code>, at the "
         "setting that it begins with (seed 0), over all records, by {}. Relative to "
@@ -238,6 +238,14 @@ def _agreement(agreement: Json | None) -> Markup:
         "<thead><tr><th scope='col'>observable</th><th scope='col'>largest "
         "difference</th></tr></thead><tbody>{}</tbody></table></div>"
     ).format(agreement["where"], verdict, _power(tolerance, 0), rows)
+
+
+def _difference(value: float | None, *, is_zero: bool) -> Markup:
+    if value is None:
+        return Markup("records at other times")
+    # Relative to its own rounding errors, what is 0 differs by all of it.
+    note = " (absolute: it is 0 up to rounding)" if is_zero and value else ""
+    return _power(value) + note
 
 
 def _power(value: float, digits: int = 1) -> Markup:
