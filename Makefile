@@ -83,7 +83,7 @@ RUNS := build/verify
 verify: setup browser test-cpus
 	ATTNFLOW_STORE=$(RUNS) $(BIN)/attnflow verify --seeds 5
 	$(BIN)/python -m pytest -m "slow or hypothesis" -n 2 --dist loadfile \
-	  --hypothesis-profile=search --runs $(RUNS)
+	  --hypothesis-profile=search --runs=$(RUNS)
 
 clean:
 	rm -rf $(VENV) attnflow-output dist build site

@@ -2,6 +2,7 @@
 
 import importlib
 import re
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -31,6 +32,17 @@ def test_one_version_and_one_title():
     assert f"\n## {__version__} ({RELEASED})\n" in (ROOT / "CHANGELOG.md").read_text(
         "utf-8"
     )
+
+
+def test_options_of_make_verify_are_known_to_pytest(tmp_path):
+    """Of `--runs DIR` pytest takes a directory that exists for tests, and no other."""
+    said = ["make", "--no-print-directory", "-n", "verify", f"RUNS={tmp_path}"]
+    recipe = subprocess.run(said, cwd=ROOT, capture_output=True, text=True).stdout
+    line = next(x for x in recipe.replace("\\\n", "").splitlines() if "--runs" in x)
+    options = shlex.split(line.partition("-m pytest")[2])
+    asked = [sys.executable, "-m", "pytest", *options, "--markers"]
+    done = subprocess.run(asked, cwd=ROOT, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
 
 
 def test_issue_templates_are_forms_with_what_we_need():

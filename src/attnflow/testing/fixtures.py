@@ -28,8 +28,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
         "--runs",
         metavar="DIR",
-        help="a store of runs, such as that of `attnflow verify`, which tests of "
-        "claims and exhibits read and add to; without it they begin with an empty one",
+        help="--runs=DIR (with =): a store of runs, such as that of `attnflow verify`, "
+        "which tests of claims and exhibits read and add to; without it they begin "
+        "with an empty one",
     )
 
 
