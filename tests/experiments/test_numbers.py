@@ -62,7 +62,7 @@ SMALL = {
     "scansnap/figure4-left": {"steps": 6},
     "scansnap/figure5": {"steps": 6},
 }
-FAST = ("mixture/figure1", "vit/theory-benign", "scansnap/figure4-left")
+FAST = ("mixture/figure1", "vit/theory-benign")
 
 
 @pytest.fixture(autouse=True)

@@ -14,7 +14,7 @@ from attnflow.observables import OBSERVABLES, View, find
 from attnflow.observables.curvature import gauss_newton_sharpness
 from attnflow.training import Grid
 from attnflow.training.rules import GradientDescent
-from tests.core import experiment, one_ulp
+from tests.core import experiment, mostly_slow, one_ulp
 from tests.observables.plans import (
     CHAIN,
     CHAINS,
@@ -40,7 +40,7 @@ CASES = {
 }
 
 
-@pytest.fixture(scope="module", params=CASES)
+@pytest.fixture(scope="module", params=mostly_slow(CASES, "trained output", "neurons"))
 def plain(request):
     """A plan, its run by plain weights, and the tolerance of each observable."""
     values, readout, task, embed, without = CASES[request.param]

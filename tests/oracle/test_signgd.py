@@ -80,7 +80,7 @@ def test_other_rules_step_by_step(form, rule):
 
 
 @pytest.mark.parametrize(
-    "variant", mostly_slow([v for v in VARIANTS if v != "plain"], "heads", "long")
+    "variant", mostly_slow([v for v in VARIANTS if v != "plain"], "heads")
 )
 def test_variants_under_adam(variant):
     agree("coordinates", Adam(RATE, 0.9, 0.99, 1e-15), 200, **VARIANTS[variant])

@@ -312,6 +312,7 @@ print(json.dumps(keys))
 """
 
 
+@pytest.mark.slow
 def test_every_session_finds_what_others_stored():
     """Python orders sets of texts in another way in each of its sessions."""
     paths = os.pathsep.join(sys.path)

@@ -15,9 +15,10 @@ from attnflow.observables.conserved import (
     transport_drift,
 )
 from attnflow.training.rules import Flow
-from tests.core import experiment
+from tests.core import experiment, mostly_slow
 
 SIGNS = np.repeat([1.0, -1.0], 3)
+FLOWING = Chain(6, 0.3, 0.5), Neurons(6, 5, 0.3, 0.3)
 
 
 def example(seed=0):
@@ -62,7 +63,7 @@ def test_a_chain_conserves_its_twin(gain):
 
 
 @pytest.mark.parametrize("form", ["weights", "transport", "gram"])
-@pytest.mark.parametrize("values", [Chain(6, 0.3, 0.5), Neurons(6, 5, 0.3, 0.3)])
+@pytest.mark.parametrize("values", mostly_slow(FLOWING, FLOWING[0]))
 def test_flows_of_chains_conserve_and_report_it(form, values):
     """Drift follows the tolerance of the solver: it is measured, not assumed."""
     initial = Initial(width=9, omega=0.4, values=values)

@@ -60,7 +60,7 @@ def check(initial, by_form, tolerance=1e-10):
 @pytest.mark.parametrize("width", [11, pytest.param(3, marks=pytest.mark.slow)])
 @pytest.mark.parametrize(
     "values",
-    mostly_slow(VALUES, "vector", "fixed output", "trained output", "neurons"),
+    mostly_slow(VALUES, "fixed output", "neurons"),
 )
 def test_the_whole_spectrum_with_multiplicities(values, width):
     """Widths above and below twice the rank of the tokens, where P is singular."""

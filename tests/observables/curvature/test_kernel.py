@@ -21,9 +21,7 @@ def check(by_form):
         assert np.abs(actual - expected).max() < 1e-13 * np.abs(expected).max(), name
 
 
-@pytest.mark.parametrize(
-    "values", mostly_slow(VALUES, "vector", "trained output", "neurons")
-)
+@pytest.mark.parametrize("values", mostly_slow(VALUES, "trained output", "neurons"))
 def test_equals_autodiff_over_all_weights(values):
     for width in (11, 3):
         _, by_form = systems(VALUES[values], width=width)

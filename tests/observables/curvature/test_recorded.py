@@ -102,9 +102,7 @@ def by_pytorch(one, run):
 
 
 # Adam's form is that of signs, and keys alone are half of what `queries` leaves out.
-@pytest.mark.parametrize(
-    "case", mostly_slow(CASES, "descent", "prompt", "signs", "queries", "moments")
-)
+@pytest.mark.parametrize("case", mostly_slow(CASES, "signs", "queries", "moments"))
 def test_every_form_records_what_pytorch_finds(case):
     names = ("loss", "sharpness", "W_K", "W_Q", "w")
     one = plan(case, form="weights", observables=names)

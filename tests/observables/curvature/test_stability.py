@@ -187,7 +187,7 @@ def test_of_the_word_model_at_its_learning_rate(law, output, low, high):
 
 
 @pytest.mark.parametrize("power", [0.5, 2.5])
-@pytest.mark.parametrize("size", [5, 200, 600])
+@pytest.mark.parametrize("size", [5, 200])
 def test_the_top_of_a_flat_spectrum(power, size):
     """Where 12 vectors are too few, more of them find it; one clear of the rest too."""
     spectrum = 1.0 - np.linspace(0.0, 1.0, size) ** power
