@@ -74,7 +74,14 @@ def _check_folders(kept: "Store", site: Path | None) -> None:
 
 
 def _findings(kept: "Store", site: Path, bar: Bar) -> "Iterator[Finding]":
-    from attnflow.runs.check import check_caches, check_runs, check_verdicts, leftovers
+    from attnflow.runs.check import (
+        check_caches,
+        check_runs,
+        check_trials,
+        check_verdicts,
+        leftovers,
+    )
+    from attnflow.runs.trials import trials_of
     from attnflow.site.check import check_site
     from attnflow.sweeps.check import check_sweeps
 
@@ -82,11 +89,12 @@ def _findings(kept: "Store", site: Path, bar: Bar) -> "Iterator[Finding]":
     bar.begin("compiled programs")
     yield from check_caches()
     bar.begin("runs")
-    for directory in (kept.root, kept.verdicts):
+    for directory in (kept.root, kept.verdicts, trials_of(kept)):
         yield from leftovers(directory)
     yield from check_runs(kept, bar)
     bar.begin("verdicts")
     yield from check_verdicts(kept, bar)
+    yield from check_trials(kept)
     bar.begin("sweeps")
     yield from check_sweeps(kept)
     bar.begin("figures and tables")

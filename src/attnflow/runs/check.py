@@ -19,6 +19,7 @@ from attnflow.papers import papers
 from attnflow.runs.code import code_file
 from attnflow.runs.runner import Progress, Runner, find_experiment
 from attnflow.runs.store import SUFFIX, Store, read_run
+from attnflow.runs.trials import parse, trials_of
 from attnflow.runs.verify import Verdicts, verdict_keys, verify_claims
 from attnflow.schema import files
 from attnflow.schema.declarations import Request
@@ -81,6 +82,13 @@ def check_verdicts(store: Store, progress: Progress | None = None) -> Iterator[F
     for path in _files_in(store.verdicts):
         repair = partial(_repair_verdict, store, path, progress)
         yield checked("verdict", path, partial(verdicts.parse, path), repair)
+
+
+def check_trials(store: Store) -> Iterator[Finding]:
+    """Findings about the trials of a store."""
+    for path in _files_in(trials_of(store)):
+        repair = partial(remove, path, "the claim is tried again when it is exported")
+        yield checked("trial", path, partial(parse, path), repair)
 
 
 def check_caches() -> Iterator[Finding]:

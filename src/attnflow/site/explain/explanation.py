@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
+from functools import partial
 from typing import Any, TypedDict
 
 from attnflow.claims import (
@@ -26,6 +27,7 @@ from attnflow.claims.trials import Reading, attempt, try_out, watch
 from attnflow.papers.base import Paper
 from attnflow.papers.inventory import statements_with, users_of
 from attnflow.papers.replies import Reply
+from attnflow.runs.trials import Trials
 from attnflow.schema import setting_of
 from attnflow.schema.conditions import Condition
 from attnflow.schema.declarations import Request
@@ -166,8 +168,17 @@ class Explanation:
         }
 
 
-def explain(paper: Paper, claim: Claim, evidence: Evidence, row: Row) -> Explanation:
-    """Judge a claim once more on its runs and keep all that led to its row."""
+def explain(
+    paper: Paper,
+    claim: Claim,
+    evidence: Evidence,
+    row: Row,
+    trials: Trials | None = None,
+) -> Explanation:
+    """Judge a claim once more on its runs and keep all that led to its row.
+
+    `trials`: those that a store keeps, where the runs are those of a stored verdict.
+    """
     printed = watch(claim.judge, evidence)
     checks = [("", check, rule_of(claim)) for check in printed.finding.checks]
     code, corrected = sources(claim.judge), None
@@ -198,7 +209,7 @@ def explain(paper: Paper, claim: Claim, evidence: Evidence, row: Row) -> Explana
         fails_where=[
             _prefixed(w, fails_where(check, rule)) for w, check, rule in checks
         ],
-        tried=_try_claim(claim, evidence),
+        tried=_try_claim(claim, evidence, trials),
         replies=paper.replies_to(claim.id),
     )
 
@@ -222,10 +233,11 @@ def _neighbours(paper: Paper, ids: Iterable[str]) -> tuple[Neighbour, ...]:
     )
 
 
-def _try_claim(claim: Claim, evidence: Evidence) -> Tried:
+def _try_claim(claim: Claim, evidence: Evidence, trials: Trials | None) -> Tried:
     """Try the statement that holds: the printed one, or else its correction."""
     statement, judge, rule = _statement(claim)
-    trial = try_out(judge, rule, evidence)
+    compute = partial(try_out, judge, rule, evidence)
+    trial = compute() if trials is None else trials.recall(statement, compute)
     groups = (*trial.variables.values(), trial.settings)
     generated = {name: _word(v) for group in groups for name, v in group.items()}
     return Tried(

@@ -32,6 +32,7 @@ from attnflow.papers.base import Paper
 from attnflow.runs.code import code_digest
 from attnflow.runs.plan import runner_of
 from attnflow.runs.run_files import export_netcdf
+from attnflow.runs.trials import Trials
 from attnflow.runs.verify import Judge, Verdicts, judging_code, verdict_key
 from attnflow.runs.witnesses import (
     printed_numbers,
@@ -152,15 +153,22 @@ class Export:
             return _seal(case, row, "", {})
         gather = partial(runner_of(self.root).gather, paper)
         evidence = gather(with_seeds(claim.needs, case.seeds))
-        return _write(case, paper, claim, row, evidence)
+        return _write(case, paper, claim, row, evidence, Trials(self.root, key))
 
 
-def _write(case: Case, paper: Paper, claim: Claim, row: Row, evidence: Evidence) -> Row:
+def _write(
+    case: Case,
+    paper: Paper,
+    claim: Claim,
+    row: Row,
+    evidence: Evidence,
+    trials: Trials,
+) -> Row:
     witness = _witness(paper, claim, row, run=case.witness)
     if witness is not None:
         result = WitnessResult(witness.script, witness.agrees, witness.note)
         row = replace(row, witness=result)
-    explanation = explain(paper, claim, evidence, row)
+    explanation = explain(paper, claim, evidence, row, trials)
     judge, computed = _judge_code(claim), _run_code(paper, claim, evidence)
     texts = {**_tables(explanation), "runs.json": _runs_json(explanation, evidence)}
     if judge:

@@ -7,6 +7,7 @@ import io
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -43,14 +44,23 @@ Beyond, records are left out: a claim's folder stays below some megabytes.
 
 def csv_text(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
     """A table as CSV; numbers have all their digits, what is not known is empty."""
+    return _written(columns, ([_cell(value) for value in row] for row in rows))
+
+
+def _written(columns: Sequence[str], cells: Iterable[Sequence[object]]) -> str:
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(columns)
-    writer.writerows([_cell(value) for value in row] for row in rows)
+    writer.writerows(cells)
     return text.getvalue()
 
 
 def _cell(value: object) -> object:
+    # Most cells are these, and there are a million of them in a paper's claims.
+    if type(value) is float:
+        return value if math.isfinite(value) else None
+    if type(value) is str or type(value) is int:
+        return value
     value = plain(value)
     return canonical_json(value) if isinstance(value, list | dict) else value
 
@@ -268,12 +278,11 @@ def _number(label: object) -> str:
 def variable_csv(values: xr.DataArray) -> str:
     """A variable with a line for each of its numbers, by the labels of its dims."""
     names = [str(dim) for dim in values.dims]
-    labels = [_labels(values, name) for name in names]
-    rows = (
-        (*(labels[axis][k] for axis, k in enumerate(place)), value)
-        for place, value in np.ndenumerate(values.values)
-    )
-    return csv_text((*names, str(values.name)), rows)
+    labels = [[_cell(label) for label in _labels(values, name)] for name in names]
+    numbers = map(_cell, values.values.ravel().tolist())
+    # A product has the order of an array's entries: the last dim moves first.
+    rows = ((*place, n) for place, n in zip(product(*labels), numbers, strict=True))
+    return _written((*names, str(values.name)), rows)
 
 
 def _labels(values: xr.DataArray, dim: str) -> Sequence[object]:
