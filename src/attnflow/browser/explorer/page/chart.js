@@ -252,7 +252,8 @@ class Chart {
   stageNames(ends) {
     const free = [-Infinity, -Infinity];
     const { left, width, top } = this.frame;
-    return ends.flatMap((stage) => {
+    const isFirst = ({ shown, detected }, n) => ends.findIndex((other) => other.shown.text === shown.text && other.detected === detected) === n;
+    return ends.filter(isFirst).flatMap((stage) => {
       const room = stage.shown.text.length * 6.2 + 8;
       const x = Math.min(Math.max(this.px(stage.detected), left + room / 2), left + width - room / 2);
       const row = free.findIndex((end) => x - room / 2 >= end);
