@@ -5,7 +5,7 @@ import re
 import pytest
 
 from attnflow.browser.explorer.page import render
-from tests.browser.documents import mixture_page
+from tests.browser.documents import mixture_page, write_page
 from tests.browser.explorer_page import ExplorerPage, document_of
 
 RATES = [0.05, 0.1, 0.2]
@@ -225,3 +225,18 @@ def test_curves_that_part_have_entries_of_their_own(explorer):
     explorer.page.click("#pin")
     explorer.after(explorer.type, "learning_rate", "1e-20")
     assert entries(explorer) == names
+
+
+def test_a_long_row_is_a_profile(context, tmp_path):
+    chosen = {"record": "loss,score", "until": 100.0}
+    file = write_page("scansnap", ["figure3"], tmp_path / "row.html", chosen)
+    page = ExplorerPage(context, file.as_uri())
+    line = page.page.locator(".heatmap.profile .curve")
+    late = line.get_attribute("d")
+    assert late.count("L") == 100  # 101 tokens
+    label = page.page.get_attribute(".heatmap.profile", "aria-label")
+    assert "at time 100: largest" in label
+    page.page.locator("#transport input").press("Home")
+    assert line.get_attribute("d") != late
+    assert page.page.locator("#heatmaps rect").count() == 0
+    assert page.watched.complaints == []

@@ -498,7 +498,7 @@ def _records(recipe: Recipe, kind: type) -> bool:
 def _attention(
     observables: Sequence[Json], labels: Mapping[str, Sequence[str]]
 ) -> Json | None:
-    """The observable to draw as a map: attention, or scores; rather not a single row."""
+    """The observable to draw as a map: attention or scores; a single row comes last."""
     by_name = {o["name"]: o for o in observables}
     tables = [
         {"observable": name, "dims": by_name[name]["dims"]}
