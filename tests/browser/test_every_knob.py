@@ -59,9 +59,9 @@ class Python:
 
     def experiment(self, setting, **more):
         fixed = {
-            name: value
+            name: tuple(value) if name == "record" else value
             for name, value in self.page["setting"].items()
-            if name != "record" and value is not None
+            if value is not None
         }
         moved = {name: value for name, value in setting.items() if name != "seed"}
         return self.recipe.experiment(

@@ -101,9 +101,10 @@ def check(replay, setting):
     slug, id = name.split("/")
     recipe = paper(slug).recipe(id)
     fixed = {
-        n: v
+        # A page may record more than the experiment does by default.
+        n: tuple(v) if n == "record" else v
         for n, v in replay.experiment["setting"].items()
-        if n not in ("record",) and v is not None
+        if v is not None
     }
     fields = {**fixed, **{n: v for n, v in whole.items() if n != "seed"}}
     tolerance = tolerance_of(recipe.experiment(recipe.with_overrides(fields)))
@@ -201,6 +202,23 @@ def test_a_page_plays_what_python_runs(name):
         if played == 3:
             break
     assert played == 3
+
+
+def test_a_page_shows_attention_where_its_experiment_records_none():
+    usual = paper("vit").recipe("figure1").setting.record
+    experiment = made("vit/figure1").experiment
+    assert experiment["attention"]["observable"] == "attention"
+    assert experiment["given"]["record"] == [*usual, "attention"]
+    # What a reader has chosen to record is what is recorded.
+    chosen = made("vit/figure1", record=("loss",)).experiment
+    assert [o["name"] for o in chosen["observables"]] == ["loss"]
+
+
+def test_a_map_of_several_rows_is_preferred_to_a_single_row():
+    experiment = made("scansnap/figure3").experiment
+    assert experiment["attention"]["observable"] == "attention_per_class"
+    alone = made("scansnap/figure3", record=("loss", "score")).experiment
+    assert alone["attention"]["observable"] == "score"
 
 
 def test_an_experiment_without_its_data_is_left_out(monkeypatch, tmp_path):

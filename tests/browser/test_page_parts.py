@@ -5,7 +5,7 @@ import re
 import pytest
 
 from attnflow.browser.explorer.page import render
-from tests.browser.documents import mixture_page
+from tests.browser.documents import mixture_page, write_page
 from tests.browser.explorer_page import ExplorerPage, document_of
 
 RATES = [0.05, 0.1, 0.2]
@@ -164,3 +164,79 @@ def test_a_field_keeps_what_was_refused_until_it_is_mended(explorer):
     assert field.input_value() == "0" and "0.1" not in explorer.address
     explorer.after(explorer.type, "learning_rate", "0.05")
     assert explorer.fault("learning_rate") == ""
+
+
+def entries(explorer):
+    """Names of the first panel's legend, without their values."""
+    names = explorer.page.locator("#first-chart .entry:visible > span:not(.value)")
+    return names.all_text_contents()
+
+
+def ends(explorer):
+    """Names at the ends of its curves."""
+    return explorer.page.locator("#first-chart .end").all_text_contents()
+
+
+@pytest.fixture
+def alike(plain, context, tmp_path):
+    """A page whose first panel has the same curve three times, and another one."""
+    series = [
+        *({"selector": "loss", "label": label, "kind": "match"} for label in "abc"),
+        {"selector": "largest_score", "label": "d", "kind": "match"},
+    ]
+    (experiment, *_) = plain["experiments"]
+    panel = {**experiment["panels"][0], "series": series}
+    document = {**plain, "experiments": [{**experiment, "panels": [panel]}]}
+    place = tmp_path / "alike.html"
+    place.write_text(render(document), encoding="utf-8")
+    page = ExplorerPage(context, place.as_uri())
+    yield page
+    assert page.watched.complaints == []
+
+
+def test_equal_curves_share_an_entry(alike):
+    assert entries(alike) == ["a and 2 equal ones", "d"]
+    assert sorted(ends(alike)) == ["a and 2 equal ones", "d"]
+    summary = alike.page.get_attribute("#first-chart .plot", "aria-label")
+    assert "a and 2 equal ones from 0.69" in summary
+    assert "; d from" in summary
+    assert len(alike.curves()) == 2
+    entry = alike.page.locator("#first-chart .entry").first
+    entry.click()
+    assert entry.get_attribute("aria-pressed") == "false"
+    assert len(alike.curves()) == 1 and ends(alike) == ["d"]
+    entry.click()
+    assert len(alike.curves()) == 2
+
+
+def test_curves_that_part_have_entries_of_their_own(explorer):
+    names = ["consistent", "conflicting"]
+    assert entries(explorer) == names
+    # Nothing is learned: both losses stay where they begin.
+    explorer.after(explorer.type, "learning_rate", "1e-20")
+    assert entries(explorer) == ["consistent = conflicting"]
+    explorer.page.locator("#first-chart .entry").first.click()
+    assert explorer.curves() == []
+    explorer.page.locator("#first-chart .entry").first.click()
+    explorer.after(explorer.type, "learning_rate", "0.1")
+    assert entries(explorer) == names
+    assert len(explorer.curves()) == 2 and len(ends(explorer)) == 2
+    # Beside another run, curves are one where they are so in both.
+    explorer.page.click("#pin")
+    explorer.after(explorer.type, "learning_rate", "1e-20")
+    assert entries(explorer) == names
+
+
+def test_a_long_row_is_a_profile(context, tmp_path):
+    chosen = {"record": "loss,score", "until": 100.0}
+    file = write_page("scansnap", ["figure3"], tmp_path / "row.html", chosen)
+    page = ExplorerPage(context, file.as_uri())
+    line = page.page.locator(".heatmap.profile .curve")
+    late = line.get_attribute("d")
+    assert late.count("L") == 100  # 101 tokens
+    label = page.page.get_attribute(".heatmap.profile", "aria-label")
+    assert "at time 100: largest" in label
+    page.page.locator("#transport input").press("Home")
+    assert line.get_attribute("d") != late
+    assert page.page.locator("#heatmaps rect").count() == 0
+    assert page.watched.complaints == []

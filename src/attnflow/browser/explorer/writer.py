@@ -45,6 +45,9 @@ SHRUNK = (("test_samples", 20), ("embed", 200))
 LAST_RESORT = (("test_samples", 4), ("samples", 4))
 """The same where that is not enough, with as many samples of either class."""
 
+MAPPED = ("attention", "score", "attention_per_class")
+"""Observables that are drawn as a map, the first one that is recorded."""
+
 
 @dataclass(frozen=True)
 class _Preset:
@@ -79,6 +82,7 @@ class Writer:
         self.paper, self.shared = paper, shared
         if isinstance(recipe.experiment(recipe.setting), Computation):
             raise Unsupported("It trains nothing: there is nothing to play.")
+        recipe = _with_map(paper, recipe)
         self.declared = recipe
         self.recipe, self.size, self.traced = self._reduced(recipe)
         self.setting = self.recipe.setting
@@ -183,7 +187,7 @@ class Writer:
             ],
             "observables": observables,
             "panels": panels_of(self.paper, self.recipe.id, observables, first),
-            "attention": _attention(observables),
+            "attention": _attention(observables, first.setup.labels),
             "stages": [
                 {"name": r["name"], "meaning": r["meaning"], "colour": n}
                 for n, r in enumerate(first.json["rows"])
@@ -472,10 +476,34 @@ def _choices(variants: Sequence[Variant]) -> dict[str, list[Any]]:
     return {n: v for n, v in values.items() if len(v) > 1}
 
 
-def _attention(observables: Sequence[Json]) -> Json | None:
-    """The observable to draw as a map: attention, or scores."""
+def _with_map(paper: Paper, recipe: Recipe) -> Recipe:
+    """The experiment, which records what others of its kind show as a map.
+
+    Unless it has a map already, or was asked for with other records than its own.
+    """
+    kind = type(recipe.setting)
+    alike = {r.id: r.setting.record for r in paper.recipes if _records(r, kind)}
+    own = getattr(recipe.setting, "record", ())
+    known = {name for record in alike.values() for name in record}
+    mapped = next((name for name in MAPPED if name in known), None)
+    if mapped is None or own != alike.get(recipe.id) or {*MAPPED} & {*own}:
+        return recipe
+    return replace(recipe, setting=replace(recipe.setting, record=(*own, mapped)))
+
+
+def _records(recipe: Recipe, kind: type) -> bool:
+    return type(recipe.setting) is kind and hasattr(recipe.setting, "record")
+
+
+def _attention(
+    observables: Sequence[Json], labels: Mapping[str, Sequence[str]]
+) -> Json | None:
+    """The observable to draw as a map: attention or scores; a single row comes last."""
     by_name = {o["name"]: o for o in observables}
-    for name in ("attention", "score", "attention_per_class"):
-        if name in by_name and len(by_name[name]["dims"]) >= 2:
-            return {"observable": name, "dims": by_name[name]["dims"]}
-    return None
+    tables = [
+        {"observable": name, "dims": by_name[name]["dims"]}
+        for name in MAPPED
+        if name in by_name and len(by_name[name]["dims"]) >= 2
+    ]
+    wide = [t for t in tables if len(labels.get(t["dims"][-2], "several")) > 1]
+    return next(iter([*wide, *tables]), None)

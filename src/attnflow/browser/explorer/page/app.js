@@ -321,7 +321,8 @@ function point() {
   const words = clockText(runs.own.times[record]);
   for (const chart of charts) if (chart.cursorLayer && chart.scene.run === runs.own) chart.point(record);
   transport.show(runs.own, record, words);
-  heatMaps?.show(runs.own, record, words);
+  // A map may have a thousand cells: it comes after the first curve.
+  if (claims) heatMaps?.show(runs.own, record, words);
 }
 
 function hover(time) {

@@ -2,6 +2,7 @@
 
 const LABEL_GAP = 14;
 const WIDE = 520; // px from which names fit beside the ends of curves
+const OTHERS = { text: "others", html: "others", runs: null };
 
 class Chart {
   // `on`: hover(time | null), seek(time), rescale(panel, kind).
@@ -40,27 +41,49 @@ class Chart {
     this.scaleButton.setAttribute("aria-label", `${kind} y, ${this.panel.title}: change to ${kind === "log" ? "linear" : "log"}`);
   }
 
-  // An entry for each series; what is shown for context only shares one.
-  fillLegend() {
-    const context = this.panel.series.flatMap(({ kind }, n) => (kind === "other" ? [n] : []));
-    const members = this.panel.series.flatMap((_, n) => {
-      if (context.length < 2 || !context.includes(n)) return [[n]];
-      return n === context[0] ? [context] : [];
+  // An entry for each series. One is shared by what is shown for context only, and by
+  // each of the `equal` groups of series, which are drawn as one curve.
+  fillLegend(equal = []) {
+    const { series } = this.panel;
+    const context = series.flatMap(({ kind }, n) => (kind === "other" ? [n] : []));
+    const shared = context.length > 1 ? [context, ...equal] : equal;
+    const members = series.flatMap((_, n) => {
+      const group = shared.find((places) => places.includes(n));
+      return !group ? [[n]] : n === group[0] ? [group] : [];
     });
     this.entries = members.map((places) => {
-      const [n] = places;
+      const [n, ...more] = places;
+      const isContext = places === context && more.length > 0;
+      const shown = isContext ? OTHERS : more.length ? sharedName(places.map((place) => series[place].shown)) : series[n].shown;
       const swatch = element("i", { class: "swatch" });
       swatch.style.background = this.colours[n];
       const value = element("span", { class: "value" });
-      const name = places.length > 1 ? element("span", {}, "others") : element("span", { html: this.panel.series[n].shown.html });
-      const button = element("button", { type: "button", class: "entry", "aria-pressed": String(!this.hidden.has(n)), click: () => this.toggle(places) }, swatch, name, " ", value);
-      return { places, button, value };
+      const button = element("button", {
+        type: "button", class: "entry", click: () => this.toggle(places),
+        "aria-pressed": String(this.isShown(places)), title: more.length ? places.map((place) => series[place].shown.text).join(", ") : null,
+      }, swatch, element("span", { html: shown.html }), " ", value);
+      return { places, shown, isContext, button, value };
     });
+    this.equal = equal;
     this.legend.replaceChildren(...this.entries.map(({ button }) => button));
   }
 
+  // Says which curves are one. While a run grows, groups part but none is formed, since
+  // curves that begin together may part later.
+  regroup({ run }) {
+    const series = this.panel.series.map(({ kind }, n) => (kind === "other" ? [] : [this.own[n], this.others[n]].filter(Boolean)));
+    const found = coinciding(series, scaleFor(this.kind, series.flat()));
+    const isKept = (group) => found.some((other) => group.every((n) => other.includes(n)));
+    const equal = run.outcome ? found : this.equal.filter(isKept);
+    if (JSON.stringify(equal) !== JSON.stringify(this.equal)) this.fillLegend(equal);
+  }
+
+  isShown(places) {
+    return places.some((n) => !this.hidden.has(n));
+  }
+
   toggle(places) {
-    const isShown = this.hidden.has(places[0]);
+    const isShown = !this.isShown(places);
     for (const n of places) this.hidden[isShown ? "delete" : "add"](n);
     this.entries.find((entry) => entry.places === places).button.setAttribute("aria-pressed", String(isShown));
     if (this.scene) this.redraw();
@@ -99,12 +122,14 @@ class Chart {
     this.own = this.curves(run);
     this.others = this.curves(other);
     const before = scene.before ? this.curves(scene.before) : [];
-    const visible = (curves) => curves.filter((curve, n) => curve && !this.hidden.has(n));
+    this.regroup(scene);
+    this.seen = new Set(this.entries.flatMap(({ places, isContext }) => (!this.isShown(places) ? [] : isContext ? places.filter((n) => !this.hidden.has(n)) : places.slice(0, 1))));
+    const visible = (curves) => curves.filter((curve, n) => curve && this.seen.has(n));
     this.layout();
     this.x = timeScale(scene);
     this.y = scaleFor(this.kind, [...visible(this.own), ...visible(this.others), ...(run.outcome ? [] : visible(before))]);
     const clip = `clip-${this.number}`;
-    const paths = (curves, which, times) => curves.map((curve, n) => (curve && !this.hidden.has(n)
+    const paths = (curves, which, times) => curves.map((curve, n) => (curve && this.seen.has(n)
       ? drawn("path", { class: `curve ${which}${this.panel.series[n].kind === "other" ? " context" : ""}`, d: this.path(times, curve), stroke: this.colours[n], "data-series": this.panel.series[n].selector })
       : null));
     const { left, top, width, height } = this.frame;
@@ -131,9 +156,9 @@ class Chart {
     const { outer } = this;
     const isFirst = this.number === 0;
     const tall = isFirst ? Math.min(320, Math.max(210, outer * 0.42)) : Math.min(230, Math.max(180, outer * 0.5));
-    const names = this.named().map((n) => this.panel.series[n].shown.text.length);
+    const names = this.named().map(({ shown }) => shown.text.length);
     this.hasEnds = outer >= WIDE && names.length > 0 && names.length <= 8;
-    const right = this.hasEnds ? Math.min(150, 16 + 7 * Math.max(...names)) : 12;
+    const right = this.hasEnds ? Math.min(190, 16 + 7 * Math.max(...names)) : 12;
     const left = 58;
     const isNamed = this.scene.stages.length && isFirst;
     // A long name of the axis has a line of its own, above those of the stages.
@@ -227,7 +252,8 @@ class Chart {
   stageNames(ends) {
     const free = [-Infinity, -Infinity];
     const { left, width, top } = this.frame;
-    return ends.flatMap((stage) => {
+    const isFirst = ({ shown, detected }, n) => ends.findIndex((other) => other.shown.text === shown.text && other.detected === detected) === n;
+    return ends.filter(isFirst).flatMap((stage) => {
       const room = stage.shown.text.length * 6.2 + 8;
       const x = Math.min(Math.max(this.px(stage.detected), left + room / 2), left + width - room / 2);
       const row = free.findIndex((end) => x - room / 2 >= end);
@@ -237,23 +263,22 @@ class Chart {
     });
   }
 
-  // Visible series with a name of their own.
+  // Entries of visible curves with a name of their own.
   named() {
-    const alone = this.entries.flatMap(({ places }) => (places.length === 1 ? places : []));
-    return alone.filter((n) => this.own[n] && !this.hidden.has(n));
+    return this.entries.filter(({ places: [n], isContext }) => !isContext && this.own[n] && this.seen.has(n));
   }
 
   endLabels() {
     if (!this.hasEnds) return [];
     const { left, top, width, height } = this.frame;
-    const labels = this.named().flatMap((n) => {
+    const labels = this.named().flatMap(({ places: [n], shown }) => {
       const last = this.own[n].findLast((value) => Number.isFinite(value));
-      return last === undefined ? [] : [{ n, y: Math.min(Math.max(this.py(last), top), top + height) }];
+      return last === undefined ? [] : [{ n, shown, y: Math.min(Math.max(this.py(last), top), top + height) }];
     }).filter(({ y }) => Number.isFinite(y)).sort((a, b) => a.y - b.y);
     for (let n = 1; n < labels.length; n += 1) labels[n].y = Math.max(labels[n].y, labels[n - 1].y + LABEL_GAP);
     const spill = labels.length ? Math.max(labels.at(-1).y - top - height, 0) : 0;
     for (let n = labels.length - 1, limit = top + height; n >= 0 && spill; n -= 1, limit -= LABEL_GAP) labels[n].y = Math.min(labels[n].y, limit);
-    return labels.map(({ n, y }) => drawn("text", { x: left + width + 7, y: y + 4, fill: this.colours[n], class: "end" }, labelRuns(this.panel.series[n].shown)));
+    return labels.map(({ n, shown, y }) => drawn("text", { x: left + width + 7, y: y + 4, fill: this.colours[n], class: "end" }, labelRuns(shown)));
   }
 
   // The cursor at a record of the run; values go into the legend.
@@ -267,30 +292,38 @@ class Chart {
     const marks = [];
     if (Number.isFinite(x)) marks.push(drawn("line", { x1: x, x2: x, y1: top, y2: top + height }));
     const beside = other?.count ? nearestRecord(other.times, other.count, time) : null;
-    for (const { places: [n, more], value } of this.entries) {
-      if (more !== undefined || !this.own[n]) continue;
+    for (const { places: [n], isContext, value } of this.entries) {
+      if (isContext || !this.own[n]) continue;
       const reference = beside === null || !this.others[n] ? NaN : this.others[n][beside];
       value.textContent = valueText(this.own[n][record], reference, beside !== null);
     }
     this.own.forEach((curve, n) => {
       const value = curve ? curve[record] : NaN;
       const y = this.py(value);
-      if (curve && !this.hidden.has(n) && Number.isFinite(y) && Number.isFinite(x) && y >= top - 1 && y <= top + height + 1)
+      if (curve && this.seen.has(n) && Number.isFinite(y) && Number.isFinite(x) && y >= top - 1 && y <= top + height + 1)
         marks.push(drawn("circle", { cx: x, cy: y, r: 3.2, fill: this.colours[n] }));
     });
     this.cursorLayer.replaceChildren(...marks);
   }
 
   summary({ run, stages, clock }) {
-    const curves = this.own.flatMap((curve, n) => {
-      if (!this.named().includes(n)) return [];
+    const curves = this.named().map(({ places: [n], shown }) => {
+      const curve = this.own[n];
       const [first, last] = [curve.find(Number.isFinite), curve.findLast((value) => Number.isFinite(value))];
-      return [`${this.panel.series[n].shown.text} from ${numberText(first)} to ${numberText(last)}`];
+      return `${shown.text} from ${numberText(first)} to ${numberText(last)}`;
     });
     const until = run.count ? `${clock.label} ${numberText(run.times[0])} to ${numberText(run.times[run.count - 1])}` : "nothing yet";
     const ends = stages.filter(({ detected }) => detected !== null).map(({ shown, detected }) => `${shown.text} at ${numberText(detected)}`);
     return `${this.panel.title}, ${until}: ${curves.join("; ")}.${ends.length ? ` Stages: ${ends.join(", ")}.` : ""}`;
   }
+}
+
+// The name of curves that are one: both names of two, the first of more.
+function sharedName([first, second, ...more]) {
+  const runs = ({ text, runs }) => runs ?? [{ text, italic: false, level: 0 }];
+  const words = more.length ? ` and ${more.length + 1} equal ones` : " = ";
+  const last = more.length ? { text: "", html: "", runs: [] } : second;
+  return { text: first.text + words + last.text, html: first.html + words + last.html, runs: [...runs(first), ...runs({ text: words }), ...runs(last)] };
 }
 
 function valueText(value, reference, isCompared) {

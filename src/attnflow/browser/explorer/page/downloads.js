@@ -60,15 +60,12 @@ function legendOf(chart, { font, ink, width, top }) {
   pen.font = `12px ${font}`;
   const parts = [];
   let [x, y] = [12, top];
-  for (const { places, button } of chart.entries) {
-    const [n] = places;
-    if (button.hidden || chart.hidden.has(n)) continue;
-    const { shown } = chart.panel.series[n];
-    const words = places.length > 1 ? "others" : shown.text;
-    const wide = SWATCH + 6 + pen.measureText(words).width;
+  for (const { places, shown, button } of chart.entries) {
+    if (button.hidden || !chart.isShown(places)) continue;
+    const wide = SWATCH + 6 + pen.measureText(shown.text).width;
     if (x > 12 && x + wide > width - 12) [x, y] = [12, y + 16];
     parts.push(drawn("line", { x1: x, x2: x + SWATCH, y1: y - 4, y2: y - 4, stroke: getComputedStyle(button.querySelector(".swatch")).backgroundColor, "stroke-width": 3 }));
-    parts.push(drawn("text", { x: x + SWATCH + 6, y, "font-size": 12, "font-family": font, fill: ink }, places.length > 1 ? words : labelRuns(shown)));
+    parts.push(drawn("text", { x: x + SWATCH + 6, y, "font-size": 12, "font-family": font, fill: ink }, labelRuns(shown)));
     x += wide + 18;
   }
   return { parts, bottom: y };

@@ -3,6 +3,7 @@
 const CELL = 46; // px at most
 const MARK = 30; // px from which a cell has room for its number
 const LETTER = 6.5;
+const LONG = 60; // cells of a single row from which it is drawn as a profile
 const LEGIBLE = 0.05; // two digits after the point say nothing of smaller numbers
 
 function ramp(stops, share) {
@@ -74,7 +75,8 @@ class HeatMaps {
     const room = (columns <= 6 ? whole / Math.min(count, 2) - 12 : whole) - left - 4;
     const width = Math.min(CELL, room / columns);
     const height = Math.min(CELL, Math.max(width, Math.min(CELL, 300 / rows)));
-    this.figures = Array.from({ length: count }, (_, n) => this.figure(n, { rows, columns, left, width, height }));
+    this.isProfile = Math.min(rows, columns) === 1 && Math.max(rows, columns) > LONG;
+    this.figures = Array.from({ length: count }, (_, n) => (this.isProfile ? this.profile(n, whole) : this.figure(n, { rows, columns, left, width, height })));
     this.maps.replaceChildren(...this.figures.map(({ node }) => node));
   }
 
@@ -94,8 +96,41 @@ class HeatMaps {
         drawn("text", { class: "axis-name", x: right, y: bottom + 14, "text-anchor": "end" }, columnDim),
         drawn("text", { class: "axis-name", transform: `translate(11 ${bottom}) rotate(-90)` }, rowDim)),
       cells, drawn("g", { class: "map-marks" }, marks));
+    return { cells, marks, ...this.framed(n, svg) };
+  }
+
+  // The only row or column of a map as a plot of its values, from its first entry to its
+  // last: hundreds of cells could not be told apart.
+  profile(n, whole) {
+    const [left, top, width, height] = [58, 10, whole - 66, 170];
+    const long = this.sideLabels[0].length === 1 ? 1 : 0;
+    const labels = this.sideLabels[long];
+    const x = linearScale(1, labels.length);
+    const at = (place) => left + x.place(place) * width;
+    const names = x.ticks(4).filter(({ value }) => Number.isInteger(value) && value > 0);
+    const axis = drawn("g", { class: "axes" });
+    const line = drawn("path", { class: "curve", stroke: "var(--signal)" });
+    const svg = drawn("svg", { role: "img", width: whole, height: top + height + 36, viewBox: `0 0 ${whole} ${top + height + 36}`, class: "heatmap profile" },
+      axis, line,
+      drawn("g", { class: "map-names" },
+        names.map(({ value, label }) => drawn("text", { x: at(value), y: top + height + 16, "text-anchor": "middle" }, label)),
+        drawn("text", { class: "axis-name", x: left + width, y: top + height + 32, "text-anchor": "end" }, `${this.dims.at(long - 2).replace("_position", "")}, from ${labels[0]} to ${labels.at(-1)}`)));
+    const paint = (values, { low, high }) => {
+      const y = scaleFor("linear", [[low, high]]);
+      const py = (value) => top + (1 - y.place(value)) * height;
+      axis.replaceChildren(...y.ticks(4).flatMap(({ value, label }) => [
+        drawn("line", { class: "grid", x1: left, x2: left + width, y1: py(value), y2: py(value) }),
+        drawn("text", { x: left - 8, y: py(value) + 4, "text-anchor": "end" }, label),
+      ]));
+      const points = Array.from(values, (value, place) => `${at(place + 1).toFixed(1)} ${py(value).toFixed(1)}`).filter((_, place) => Number.isFinite(values[place]));
+      line.setAttribute("d", points.length ? `M${points.join("L")}` : "");
+    };
+    return { paint, ...this.framed(n, svg) };
+  }
+
+  framed(n, svg) {
     const title = this.figureCount < 2 ? "" : `${this.dims[this.beside]} ${this.labelsOf(this.beside)[n]}`;
-    return { cells, marks, svg, title, node: element("figure", { class: "map" }, element("figcaption", {}, title), svg) };
+    return { svg, title, node: element("figure", { class: "map" }, element("figcaption", {}, title), svg) };
   }
 
   // A label as `render` has typeset it.
@@ -129,12 +164,16 @@ class HeatMaps {
     const [run, record, timeText] = this.latest;
     const size = this.shape.reduce((all, side) => all * side, 1);
     const values = run.rows[this.spec.observable].subarray(record * size, (record + 1) * size);
-    const { largest, isSigned } = this.extent(run);
+    const extent = this.extent(run);
+    const { largest, isSigned } = extent;
     const stops = isSigned ? this.stops.signed : this.stops.mass;
     this.figures.forEach((figure, n) => {
       const start = this.offset(n);
-      figure.cells.forEach((cell, place) => {
-        const value = values[start + place];
+      const own = values.subarray(start, start + this.shape.at(-2) * this.shape.at(-1));
+      figure.svg.setAttribute("aria-label", this.describe(figure, own, timeText));
+      figure.paint?.(own, extent);
+      figure.cells?.forEach((cell, place) => {
+        const value = own[place];
         const share = isSigned ? 0.5 + value / (2 * largest) : value / largest;
         const { fill, isDark } = Number.isNaN(value) ? { fill: "none", isDark: false } : ramp(stops, share);
         cell.setAttribute("fill", fill);
@@ -143,9 +182,9 @@ class HeatMaps {
         mark.textContent = Number.isNaN(value) || largest < LEGIBLE ? "" : shortText(value);
         mark.setAttribute("fill", isDark ? "#fff" : "#16181c");
       });
-      figure.svg.setAttribute("aria-label", this.describe(figure, values.subarray(start, start + figure.cells.length), timeText));
     });
-    this.note.textContent = `At ${timeText}; colours from ${isSigned ? numberText(-largest, 3) : "0"} to ${numberText(largest, 3)}.`;
+    const [from, to] = this.isProfile ? [extent.low, extent.high] : [isSigned ? -largest : 0, largest];
+    this.note.textContent = `At ${timeText}; ${this.isProfile ? "over the whole run" : "colours"} from ${numberText(from, 3)} to ${numberText(to, 3)}.`;
   }
 
   // Colours mean the same at all times: their scale is that of the whole run.
@@ -158,7 +197,7 @@ class HeatMaps {
     }
     this.extentOf = run;
     this.extentCount = run.count;
-    this.range = { largest: Math.max(high, -low) || 1, isSigned: low < -1e-12 };
+    this.range = { low, high, largest: Math.max(high, -low) || 1, isSigned: low < -1e-12 };
     return this.range;
   }
 

@@ -82,7 +82,9 @@ def _experiment(experiment: Json) -> Json:
         "attention": attention
         and {
             **attention,
-            "shown": shown(attention.get("title") or attention["observable"]),
+            "shown": shown(
+                attention.get("title") or attention["observable"].replace("_", " ")
+            ),
             "words": _side_words(experiment),
         },
         "laws": {
