@@ -126,7 +126,10 @@ class WriteExplorer:
         from attnflow.browser.lowering import Unsupported
         from attnflow.site.agreements import with_agreement
         from attnflow.site.maps import with_maps
+        from attnflow.training.programs import make_room
 
+        # Nothing that was compiled for figures serves a page.
+        make_room(0, 0)
         paper, page = find_paper(self.slug), self.directory / EXPLORER
         for old in explorer_pages(self.directory):
             old.unlink()
