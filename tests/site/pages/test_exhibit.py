@@ -93,6 +93,9 @@ def test_what_is_recorded_is_no_surprise(tmp_path, evidence):
     }
     result = make(tmp_path, evidence, **told)
     assert result.surprises == ("loss · last", "no", "ours")
+    smaller = tuple(replace(run, changed=("width",)) for run in result.runs)
+    quick = replace(result, quick=True, runs=smaller)
+    assert quick.surprises == ("no", "ours")
     why = {"no": "the contrary", "loss · last": "another width"}
     result = make(tmp_path, evidence, **told, differs=why)
     assert result.agrees is False and result.surprises == ("ours",)

@@ -84,11 +84,13 @@ class ExhibitResult:
     def surprises(self) -> tuple[str, ...]:
         """Names of values and sentences that differ from the recorded ones.
 
-        Smaller runs may come nearer to the paper than recorded, by chance.
+        Smaller runs may come nearer to the paper than recorded, by chance, and printed
+        numbers are not those of their sizes.
         """
-        paper = [(row.name, row.agrees, row.differs) for row in self.compared]
-        paper += [(row.sentence, row.is_true, row.differs) for row in self.stated]
         near = not self.is_smaller
+        printed = self.compared if near else ()
+        paper = [(row.name, row.agrees, row.differs) for row in printed]
+        paper += [(row.sentence, row.is_true, row.differs) for row in self.stated]
         otherwise = [n for n, ok, why in paper if (near and why if ok else not why)]
         return (*otherwise, *(text for text, ok in self.checks.items() if not ok))
 
