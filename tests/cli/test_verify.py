@@ -255,6 +255,8 @@ def test_a_verdict_is_read_until_its_code_changes(program, toy, monkeypatch):
     [
         (["T-Thm*"], ["T-Thm1", "T-Thm2"]),
         (["T-Thm2"], ["T-Thm2"]),
+        (["T-Thm2", "T-Lem*"], ["T-Thm2", "T-Lemma"]),
+        (["T-Thm*", "fails", "T-Lemma"], ["T-Thm2"]),
         (["beyond"], ["T-Thm1"]),
         (["universal"], ["T-Lemma"]),
         (["fails"], ["T-Thm2"]),
@@ -305,6 +307,8 @@ def test_an_interrupted_run_is_not_judged(program, toy):
         (["toy/T-Thm3"], "Did you mean 'T-Thm"),
         (["--seeds", "0"], "seeds"),
         (["--only", "theorm"], "Did you mean 'theorem'"),
+        (["--only", "T-*", "--only", "theorm"], "Did you mean 'theorem'"),
+        (["--only", "T-*", "--only", "ours"], "'T-*' and 'ours'. Leave a trait out"),
         (["--workers", "-1"], "workers"),
         (["--run", "absent.nc"], "no file absent.nc"),
     ],

@@ -32,8 +32,8 @@ def export_claims(
         list[str] | None,
         typer.Option(
             metavar="TRAIT",
-            help="Export only claims with this id (B-Thm4.1*), kind, scope, origin or "
-            "recorded verdict; repeatable.",
+            help="Export only claims with one of these ids (B-Thm4.1*), and of this "
+            "kind, scope, origin or recorded verdict; repeatable.",
         ),
     ] = None,
     witness: Annotated[

@@ -1,7 +1,7 @@
 """`attnflow verify`: the claims table."""
 
+import fnmatch
 from collections.abc import Sequence
-from fnmatch import fnmatchcase
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -46,8 +46,8 @@ def verify(
         list[str] | None,
         typer.Option(
             metavar="TRAIT",
-            help="Check only claims with this id (B-Thm4.1*), kind, scope, origin or "
-            "recorded verdict; repeatable.",
+            help="Check only claims with one of these ids (B-Thm4.1*), and of this "
+            "kind, scope, origin or recorded verdict; repeatable.",
         ),
     ] = None,
     changed: Annotated[
@@ -188,9 +188,9 @@ def _judge_file(
 def chosen_claims(target: str | None, only: Sequence[str] = ()) -> "Selection":
     """The claims of a target, by paper.
 
-    `only` are traits that they all must have: an id such as `B-Thm4.1*`, a kind, an
-    origin, a recorded verdict, or the scope that the declared settings of their runs
-    have.
+    `only` are ids such as `B-Thm4.1*`, of which they must have one, and traits that
+    they must all have: a kind, an origin, a recorded verdict, or the scope that the
+    declared settings of their runs have.
     """
     from attnflow.claims import Kind, Scope, Verdict
     from attnflow.papers import select_papers
@@ -200,17 +200,32 @@ def chosen_claims(target: str | None, only: Sequence[str] = ()) -> "Selection":
         (paper, paper.claims if id is None else (paper.claim(id),))
         for paper, id in select_papers(target)
     ]
+    words = (*map(str, (*Kind, *Scope, *Verdict)), "paper", "ours")
+    traits = [word for word in only if word in words]
+    ids = [pattern for pattern in only if pattern not in words]
+    known = [claim.id for _, claims in every for claim in claims]
+    for pattern in ids:
+        if not fnmatch.filter(known, pattern):
+            raise ValueError(
+                f"None of the {len(known)} claims is {pattern!r}."
+                f"{did_you_mean(pattern, [*known, *words])} Give an id, which may have "
+                f"a *, or one of {', '.join(words)}."
+            )
+
+    def is_chosen(paper: "Paper", claim: "Claim") -> bool:
+        named = not ids or any(
+            fnmatch.fnmatchcase(claim.id, pattern) for pattern in ids
+        )
+        return named and all(_has(paper, claim, trait) for trait in traits)
+
     kept = [
-        (paper, [c for c in claims if all(_has(paper, c, trait) for trait in only)])
+        (paper, [claim for claim in claims if is_chosen(paper, claim)])
         for paper, claims in every
     ]
     if only and not any(claims for _, claims in kept):
-        ids = [claim.id for _, claims in every for claim in claims]
-        words = (*map(str, (*Kind, *Scope, *Verdict)), "paper", "ours")
         raise ValueError(
-            f"None of the {len(ids)} claims is {' and '.join(map(repr, only))}."
-            f"{did_you_mean(only[0], [*ids, *words])} Give an id, which may have a *, "
-            f"or one of {', '.join(words)}."
+            f"None of the {len(known)} claims is {' and '.join(map(repr, only))}. "
+            "Leave a trait out."
         )
     return [(paper, claims) for paper, claims in kept if claims]
 
@@ -221,5 +236,4 @@ def _has(paper: "Paper", claim: "Claim", trait: str) -> bool:
     if trait in set(Scope):
         runs = declared_runs(claim, paper)
         return circumstances(claim, runs, paper).scope == trait
-    traits = (claim.kind, claim.origin, claim.expected)
-    return trait in traits or fnmatchcase(claim.id, trait)
+    return trait in (claim.kind, claim.origin, claim.expected)
