@@ -123,7 +123,10 @@ def test_interrupt(environment, tmp_path, start):
 @pytest.mark.slow
 def test_a_flow_is_compiled_once_for_all_sessions(environment, tmp_path):
     environment["ATTNFLOW_CACHE"] = str(tmp_path / "cache")
-    command = [sys.executable, "-m", "attnflow", "run", "mixture/stage1", "T1=1"]
-    subprocess.run(command, env=environment, check=True, capture_output=True)
-    names = [path.name for path in (tmp_path / "cache" / "compiled").iterdir()]
-    assert any(name.startswith("jit__flow") for name in names), names
+    run = [sys.executable, "-m", "attnflow", "run", "mixture/stage1", "T1=1"]
+    kept = []
+    for more in ([], ["omega=0.12"]):
+        subprocess.run([*run, *more], env=environment, check=True, capture_output=True)
+        kept.append({path.name for path in (tmp_path / "cache/compiled").iterdir()})
+    assert any(n.startswith("flow_") and n.endswith(".program") for n in kept[0])
+    assert kept[1] == kept[0]
