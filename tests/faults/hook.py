@@ -120,6 +120,9 @@ def watch(root):
         for path in paths:
             if isinstance(path, (str, bytes, os.PathLike)):
                 place = os.path.abspath(os.fsdecode(path))
+                # A module that is imported for the first time is kept compiled.
+                if "__pycache__" in place:
+                    continue
                 if not place.startswith((root, "/dev/null", "/proc/self")):
                     outside.append(f"{event} {place}")
 
