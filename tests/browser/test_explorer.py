@@ -40,7 +40,10 @@ SIZES = {
 
 # Experiments that train and have no page: images are too many, float32 is not compiled.
 # Any other must have one.
-WITHOUT = ("vit/mnist", "signgd/stack")
+WITHOUT = (
+    *("vit/mnist", "signgd/stack", "signgd/noisy-mnist"),
+    *("scansnap/wikitext", "scansnap/wikitext-notebook", "scansnap/wikitext-plain"),
+)
 DESCENTS = ("gd", "momentum", "signgd", "adam")
 SLIDERS = {"bias", "learning_rate", "omega", "steps", "value_scale"}
 STAGES = ("t_neuron", "t_consistent", "t_onset", "t_attention", "t_conflict")
